@@ -50,32 +50,12 @@ MOST_PIECES = 8
 LOOKED_AT = 200
 """Characters of a question that are searched for a time in another language."""
 
-_NOT_DESCRIBED = "since|until|before|after|in|on|of|for|during|from|early|mid|late"
-"""Words before which "last" is not put: `depuis la semaine dernière`, `seit letzter Woche`."""
-_UNIT = "(?:hour|day|week|month|year)"
-_PART_OF_YEAR = "|".join((*_MONTHS, *_SEASONS))
-ORDER = (
-    (r"^(?:in|for) (?=(?:last|this|next|\w+ before last)\b)", ""),
-    (rf"\b(?!(?:{_NOT_DESCRIBED})\b)(\w+) (last|this|next)\b", r"\2 \1"),
-    (rf"\b(last|this) ({_PART_OF_YEAR}) year\b", r"\2 \1 year"),
-    (rf"^(last|this|next) year (?:in )?({_PART_OF_YEAR})$", r"in \2 \1 year"),
-    (r"\b(last|this|next) in\b", r"\1"),
-    (r"\b(\w+day) tomorrow$", r"\1 morning"),
-    (rf"^(?:hence|between) ({_UNIT})$", r"in 1 \1"),
-    (rf"^(?:hence|between) (\w+ {_UNIT})$", r"in \1"),
-    (r"\b(\w+day) (?:in|for) (last|this|next) week$", r"\1 of \2 week"),
-    (r"\b(\d{4}) year\b", r"\1"),
-    (r"^(hour|day|week|month|year) ago$", r"1 \1 ago"),
-    (r"^since (.+) (?:to|until|before) (.+)$", r"from \1 to \2"),
-    (r"^(?:in )?(.+) since (?:in )?(.+) until$", r"from \1 to \2"),
-    (r"^(?:in )?(.+) (since|until|before|after)$", r"\2 \1"),
-    (r"^(?:ago|before) (\w+ (?:hour|day|week|month|year))$", r"\1 ago"),
-    (r"^in (\w+) (early|mid|late)$", r"\2 \1"),
-    (r"\bday (?=\d)", ""),
-    (r"^month (?=[A-Z])", "in "),
-    (r"^(\d{4}) (\D.*)$", r"\2 \1"),
-    (r"^(?:on |in )?weekend$", "on the weekend"),
-)
+_BY_NAME = {name: "|".join(TONGUES.list_in_order(name)) for name in ("units", "not_described")}
+_BY_NAME["parts_of_year"] = "|".join((*_MONTHS, *_SEASONS))
+ORDER = [
+    (re.sub(r"<(\w+)>", lambda name: _BY_NAME[name[1]], pattern), replacement)
+    for pattern, replacement in TONGUES.read["order"]
+]
 """(pattern, replacement) pairs that put translated words into English order."""
 
 _ANY_TIME = {"tomorrow", "on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}

@@ -34,19 +34,6 @@ LOOKED_AT = 2_000
 mean one time.
 """
 
-_RECENT = (
-    r"(?<![\w./:@-])(?:recent|most recently|latest|newest"
-    r"|last (?:(?:\d{1,3}|few|two|three|five|ten) )?(?:decision|note|entrie|entry|issue|bug"
-    r"|fixe|fix|change|discussion|conversation|session|meeting|update|release|deploy|deployment"
-    r"|commit|incident|outage|task|learning|insight|todo|solution|pattern|error|failure"
-    r"|thing)s?"
-    r"|last time|when (?:did|was|were|has|have) .{1,60} last"  # when did I last see the dentist
-    r"|current(?:ly)?|nowadays|these days|at (?:the moment|present)|(?:right|by) now"
-    r"|now(?=[?.!]?$)|where (?:do|are) (?:we|things|I) (?:stand|with))"
-    r"(?![\w-]|\.\w)"
-)
-"""Chosen on tests/data/newest.json; newest_held.json was held apart."""
-
 _STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(HOURS_OF_PARTS)})s"
 """Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""
 
@@ -146,7 +133,7 @@ def is_recent(text: str) -> bool:
     """True if a question asks for the newest: "recent", "latest", "last decision on the
     cache".
     """
-    return compile_row(_RECENT).search(text[:LOOKED_AT]) is not None
+    return compile_row(TIMES.pattern("newest")).search(text[:LOOKED_AT]) is not None
 
 
 def remove_phrase(text: str, start: int, end: int) -> str:

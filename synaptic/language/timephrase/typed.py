@@ -5,14 +5,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from functools import cache
 from typing import NamedTuple
 
 from ...models import Texts
-from ...notes.dates import days_of_name, moment_of_stamp
-from ..lexicon import MONTH_NAMES
-from ..tongues import LATIN, iter_time_translations, language_of_script
+from ...notes.dates import days_of_name, fold_letters, moment_of_stamp
+from ..lexicon import COUNTS, MONTH_NAMES
+from ..tongues import LATIN, TONGUES, iter_time_translations, language_of_script
 from .find import LOOKED_AT, TimeRange, read_phrase
-from .table import DAYS_IN, HOURS_OF_PARTS, When, compile_row, least_and_most_units, read_pieces
+from .table import (
+    DAYS_IN,
+    HOURS_OF_PARTS,
+    TIMES,
+    When,
+    add_days,
+    compile_row,
+    least_and_most_units,
+    read_pieces,
+)
 
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
@@ -21,25 +31,20 @@ _AS_ALONE = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""
 
 _STAMP = re.compile(r"[\d-]{10}t")
-_AT = r"(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) "
-_CLOCK = re.compile(
-    rf"(?:{_AT})?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
-    r"(?P<hour>\d{1,2})(?:[:h](?P<minute>\d\d))?(?::(?P<second>\d\d))?"
-    r"(?: ?(?P<half>[ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
-)
-"""18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
-_BARE_HOUR = re.compile(rf"{_AT}(?P<hour>\d{{1,2}})(?!\S)")
-"""At 8, um 18."""
+_CLOCK, _BARE_HOUR = TIMES.finder("clock"), TIMES.finder("bare_hour")
+_POINTED = TIMES.finder("pointed")
+_OF_PATHS, _MARKED = TIMES.finder("of_paths"), TIMES.finder("marked")
+_BESIDE = {
+    fold_letters(word.replace("_", " ")): hour
+    for word, hour in TIMES.numbers("beside_hours").items()
+}
+"""The hour that each part of the day means beside another one, in all languages."""
+_PARTS = "|".join(sorted(_BESIDE, key=len, reverse=True))
+_PART = re.compile(rf"(?<![^\W\u3040-\ud7a3])(?:{_PARTS})(?![a-zа-я])")
 _DOTTED = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.")
 """19.11. and 5.3., a day and a month."""
 _EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
 
-_OF_PATHS = re.compile(r"^[./]|[#?%&=<>|\\\\]")
-"""Finds signs of a path or an address, which is no time."""
-_MARKED = re.compile(
-    r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]|[0-9]{2}\.[0-9]{2}\.|(?:1[3-9]|2[0-9]|3[01])\.[0-9]\."
-)
-"""Letters, a year, a clock; 19.11. and 17.3., but not 2.1., which may be a heading's number."""
 _ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
 
 Typed = tuple[datetime | None, datetime | None]
@@ -150,33 +155,86 @@ def _read_days(
     if value == "now":
         return now.replace(tzinfo=None), now.replace(tzinfo=None)
     clock = usual_clock or now.time()
-    rest = value
+    when = When(now.date(), ahead)
+    if not any(_days_of(value, when)):
+        value = _write_hour(value)
     match = _CLOCK.search(value) or _BARE_HOUR.search(value)
     if match:
-        clock = _time_of_day(match)
         parts = (value[: match.start()], value[match.end() :])
         rest = " ".join(part.strip(", ") for part in parts).strip() or "today"
-    elif usual_clock is None:
-        clock = _clock_of_part(phrases) or clock
-    start, end = days_of_name(rest) or _days_of_phrase(rest, When(now.date(), ahead))
-    first = datetime.combine(start, clock) if start else None
-    last = datetime.combine(end, clock) if end else None
-    return (first, last) if start or end else None
+        days, hour = _days_and_part(rest, when)
+        clock, later = _time_of_day(match, hour)
+        if later and (days[0] != when.today or "tonight" in rest):  # not of "heute Nacht um 2"
+            days = days[0] and add_days(days[0], 1), days[1] and add_days(days[1], 1)
+    else:
+        days = _days_of(value, when)
+        hour = None if usual_clock else _hour_of_part(phrases)
+        clock = clock if hour is None else time(hour)
+    first, last = (datetime.combine(day, clock) if day else None for day in days)
+    return (first, last) if first or last else None
 
 
-def _clock_of_part(phrases: Texts) -> time | None:
-    """The time of the part of the day that one of these phrases names: 19:00 of yesterday
-    evening.
+def _days_and_part(text: str, when: When) -> tuple[tuple[date | None, date | None], int | None]:
+    """(the days, the hour of the part of the day) of a text beside a time of day."""
+    days = _days_of(text, when)
+    if any(days):
+        return days, _hour_of_part((text, *_translate_whole_time(text)))
+    folded = fold_letters(text)
+    part = _PART.search(folded)
+    if not part:
+        return days, None
+    rest = " ".join(f"{text[: part.start()]} {text[part.end() :]}".split()).strip(", ")
+    return _days_of(rest or "today", when), _BESIDE[part[0]]
+
+
+def _hour_of_part(phrases: Texts) -> int | None:
+    """The hour of the part of the day that one of these phrases names: 19 of yesterday evening,
+    22 of tonight.
     """
-    for phrase in phrases:
-        hour = HOURS_OF_PARTS.get(phrase.rpartition(" ")[2])
-        if hour is not None:
-            return time(hour)
-    return None
+    hours = (HOURS_OF_PARTS.get(one.rpartition(" ")[2].removeprefix("to")) for one in phrases)
+    return next((hour for hour in hours if hour is not None), None)
 
 
-def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
-    """The first and last day of a time in words, in any language; both None without one."""
+def _write_hour(text: str) -> str:
+    """The text with a time of day in words as digits: `yesterday at 9:30` for `yesterday at
+    half past nine`, also for `9.30`.
+    """
+    text = _POINTED.sub(lambda clock: clock[0].replace(".", ":", 1), text)
+    folded = fold_letters(text)
+    script = language_of_script(text)
+    for tongue in (script,) if script else ("en", *LATIN):
+        hours = _hours_in(tongue)
+        digits = "|".join(("1?[0-9]|2[0-4]", *sorted(hours, key=len, reverse=True)))
+        for minutes, forms in TIMES.read["spoken_hours"].get(tongue, {}).items():
+            for form in forms.split():
+                words = fold_letters(form.replace("_", " ")).replace("#", f"(?P<hour>{digits})")
+                match = re.search(rf"(?<![a-zа-я\d.:])(?:{words})(?![a-zа-я\d.:])", folded)
+                if not match:
+                    continue
+                hour = hours.get(match["hour"]) or int(match["hour"])
+                total = 60 * hour + int(minutes)
+                total += 720 * (total < 60 <= 60 * hour)  # quarter to one
+                written = f"{total // 60}:{total % 60:02}"
+                spoken = f"{text[: match.start()]} {written} {text[match.end() :]}"
+                return " ".join(spoken.split())
+    return text
+
+
+@cache
+def _hours_in(tongue: str) -> dict[str, int]:
+    """Maps the words of the hours in a language to their numbers."""
+    words = TONGUES.read.get(f"times_{tongue}", {}).get("numbers", "").split()
+    spoken = COUNTS if tongue == "en" else {}
+    for number, forms in enumerate(words, 1):
+        spoken = spoken | dict.fromkeys(map(fold_letters, forms.split("|")), number)
+    return {word: hour for word, hour in spoken.items() if hour <= 12}
+
+
+def _days_of(text: str, when: When) -> tuple[date | None, date | None]:
+    """The first and last day of a time, in any language; both None without one."""
+    named = days_of_name(text)
+    if named:
+        return named
     dotted = _DOTTED.fullmatch(text)
     if dotted:
         text = f"{int(dotted[1])} {MONTH_NAMES[int(dotted[2]) - 1]}"
@@ -190,7 +248,10 @@ def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
     return None, None
 
 
-def _time_of_day(match: re.Match[str]) -> time:
+def _time_of_day(match: re.Match[str], part: int | None) -> tuple[time, bool]:
+    """(the time of day, True if it lies behind the midnight that ends its day); `part` is the
+    hour of the part of the day beside it, which decides which half of the day is meant.
+    """
     pieces = match.groupdict()
     hour = int(pieces["hour"])
     minute, second = (int(pieces.get(name) or 0) for name in ("minute", "second"))
@@ -198,10 +259,15 @@ def _time_of_day(match: re.Match[str]) -> time:
     if half and not 1 <= hour <= 12:
         raise ValueError(f"no hour {hour} of half a day")
     if half:
-        hour %= 12
-    if half == "p":
+        hour = hour % 12 + 12 * (half == "p")
+    is_late = part is not None and part >= HOURS_OF_PARTS["evening"]
+    is_dark = hour < 6 if part == HOURS_OF_PARTS["night"] else hour == 0
+    is_midnight = hour == 12 and not half
+    if is_late and (is_midnight or is_dark):
+        return time(hour % 12, minute, second), True
+    if part and part > 12 and not half and 0 < hour < 12:
         hour += 12
-    return time(hour, minute, second)
+    return time(hour, minute, second), False
 
 
 def read_time(text: str, when: When) -> TimeRange | None:
