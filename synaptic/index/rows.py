@@ -223,21 +223,9 @@ def from_microseconds(at: int, zone: tzinfo | None) -> datetime:
 
 
 _PLACE = ("line", "start", "end", "body_start", "body_end", "body_line", "whole_file")
-_MARKS = (
-    "type",
-    "title",
-    "project",
-    "importance",
-    "parent",
-    "by",
-    "via",
-    "branch",
-    "remote",
-    "root",
-    "expires",
-    "due",
-    "source",
-    "date_source",
+_MARKS = tuple(
+    "type title project importance parent by via branch remote root expires due source "
+    "date_source".split()
 )
 """Attributes of an entry, and columns of the same names; `source` is the column `origin`."""
 _MARK_COLUMNS = [f'"{name}"' if name != "source" else "origin" for name in _MARKS]

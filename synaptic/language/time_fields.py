@@ -17,6 +17,10 @@ MAX_SHOWN = 60
 _MONDAY_TO_SUNDAY = timedelta(6)
 
 
+_DAYS_BACK = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October")
+_DAYS_AHEAD = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027")
+
+
 class TimeField(NamedTuple):
     """A field that takes a time.
 
@@ -27,19 +31,11 @@ class TimeField(NamedTuple):
     """
 
     takes: Literal["first", "last", "monday", "all"]
-    examples: Texts = (
-        "2026-11-03",
-        "yesterday",
-        "10 days ago",
-        "last tuesday",
-        "Q2",
-        "early October",
-    )
+    examples: Texts = _DAYS_BACK
     ahead: bool = False
     noun: str = "date"
 
 
-_DAYS_AHEAD = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027")
 TIME_FIELDS: Mapping[str, TimeField] = {
     "since": TimeField("first"),
     "until": TimeField("last"),

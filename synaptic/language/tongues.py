@@ -64,15 +64,7 @@ German `Morgen` is the morning where it does not begin a sentence.
 """
 WEEKENDS = ("week-end", "weekend", "fin de semana", "fim de semana")
 
-_DATES = (
-    r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
-    r"|(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
-)
-_KOREAN_DATES = (
-    r"(?<!\d)(?:(?:(?P<year>\d{4})년 ?)?(?P<month>1[0-2]|0?[1-9])월(?: ?(?P<day>\d{1,2})일)?"
-    r"|(?P<only_year>\d{4})년)"
-)
-_KOREAN_COUNT = r"(?<!\d)(?P<number>\d{1,4})(?= ?(?:일|주|개월|달|년|시간))"
+_DATES, _KOREAN_DATES, _KOREAN_COUNT = TONGUES.read["dates"]
 _PARTICLES = "|".join(sorted(TONGUES.list_in_order("particles_ko"), key=len, reverse=True))
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
 _GOES_ON = "".join(TONGUES.list_in_order("after_times_east"))

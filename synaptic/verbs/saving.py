@@ -217,7 +217,8 @@ def _read_own_date(
     at = values.get("at")
     if at is not None or not values.get("reads_date"):
         return content, at, ()
-    from ..language.timephrase.typed import split_date  # most saves need none of its words
+    # most saves need none of its words
+    from ..language.timephrase.typed import find_unread_time, split_date
 
     dated = split_date(content, ws.clock())
     if not dated:
@@ -226,7 +227,12 @@ def _read_own_date(
         if meant and not meant.is_ahead and meant.moment.date() != ws.today:
             text = "The note is of now; “{phrase}: ...”, with a colon, is of that day."
             return content, None, (Sentence(text, phrase=meant.phrase),)
-        return content, None, ()
+        unread = find_unread_time(content, ws.clock())
+        text = (
+            "The note is of now, for “{phrase}” is not read as a time; give it in a form such "
+            "as “yesterday 21:30: ...”."
+        )
+        return content, None, (Sentence(text, phrase=unread),) * bool(unread)
     day = parse_moment(dated.moment, ws.clock())
     if dated.is_ahead:
         notice = Sentence(

@@ -34,23 +34,9 @@ branch.
 """
 
 _LOG = (
-    "log",
-    "--no-merges",
-    "--no-show-signature",
-    "--no-mailmap",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-renames",
-    f"-O{os.devnull}",
-    "--diff-filter=A",
-    "--name-only",
-    "--relative",
-    "-z",
-    "--format=%x00%aI",
-    "HEAD",
-    "--",
-    ".",
-)
+    "log --no-merges --no-show-signature --no-mailmap --no-ext-diff --no-textconv --no-renames "
+    f"-O{os.devnull} --diff-filter=A --name-only --relative -z --format=%x00%aI HEAD -- ."
+).split()
 
 
 def head_state(folder: Path) -> str:

@@ -81,23 +81,15 @@ _OTHER_WORD = rf"(?-i:{any_word(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z
 """A month only where the phrase ends or a number follows: "may" without a capital."""
 
 PIECES = {name: f"(?P<{name}>{any_word(words)})" for name, words in TABLES.items()}
-PIECES |= {
+PIECES |= TIMES.read["pieces"] | {
     "ends": ENDS,
     "no_count": rf"(?!\s+{any_word(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
     "no_article": "".join(rf"(?<!\b{word}\s)" for word in TIMES.not_before_a_day),
-    "to": r"(?:\s*[-–—]\s*| (?:to|through|and|until|till) )",
     "month": f"(?!{_OTHER_WORD}){PIECES['month']}",
     "only_month": f"(?P<month>{any_word(TIMES.only_months)})",
-    "month_number": r"(?P<month>0?[1-9]|1[0-2])\b",
     "weekday": f"(?P<weekday>{any_word(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
     "day_name": f"(?P<weekday>{any_word(DAY_NAMES)})",
-    "day": r"(?P<day>\d{1,2}(?:st|nd|rd|th)?)(?!\d)",
-    "last_day": r"(?P<last_day>\d{1,2}(?:st|nd|rd|th)?)\b",
-    "nth": r"(?P<day>\d{1,2}(?:st|nd|rd|th))\b",
-    "year": r"(?P<year>(?:19|20)\d\d|2100)\b",
-    "last_year": r"(?P<last_year>(?:19|20)\d\d|2100)\b",
     "number": rf"(?P<number>\d{{1,6}}|{any_word(COUNTS)})",
-    "amount": r"(?:<number>\s*|(?:a )?<few>(?: of)? )<unit>",
 }
 """The pattern of each piece."""
 
@@ -352,6 +344,13 @@ def day_of_week(pieces: Pieces, when: When) -> Span:
     return day, day
 
 
+def weekday_weeks_later(pieces: Pieces, when: When) -> Span:
+    """A weekday some weeks behind the next one: Friday in a week."""
+    day, _ = day_of_weekday({"weekday": pieces["weekday"]}, When(when.today, ahead=True))
+    day = add_units(day, pieces["number"], "week")
+    return day, day
+
+
 def nearest_weekend(pieces: Pieces, when: When) -> Span:
     """The latest weekend, or ahead the next."""
     saturday, _ = day_of_weekday({"weekday": 5}, when)
@@ -386,6 +385,9 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "<weekday>(?: of)? <which> week": day_of_week,
         "<which> week <weekday>": day_of_week,
         "<no_article><day_name><ends>": day_of_weekday,
+        # Friday in a week, a week on Friday
+        "<weekday> in <number> weeks?": weekday_weeks_later,
+        "<number> weeks? on <weekday>": weekday_weeks_later,
         # last November, next summer
         "(?:the )?<which> <month>": named_period_beside,
         "(?:the )?<which> <season>": named_period_beside,

@@ -28,7 +28,7 @@ MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
 
 _AS_ALONE = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
-"""Forms in which a text that stands alone is read."""
+"""Forms in which a text that stands alone is read; ahead `from now` for `ago`."""
 
 _STAMP = re.compile(r"[\d-]{10}t")
 _CLOCK, _BARE_HOUR = TIMES.finder("clock"), TIMES.finder("bare_hour")
@@ -90,6 +90,22 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     return DatedText(moment, phrase, rest, is_ahead=moment > present)
 
 
+def find_unread_time(text: str, now: datetime) -> str:
+    """The beginning of a text before its colon, if a day and words of a time of day stand there
+    which `split_date` does not read, `yesterday evening around ten`; else "".
+    """
+    phrase, colon, _ = text.lstrip().partition(": ")
+    words = phrase.split()
+    if not colon or "\n" in phrase or len(phrase) > MAX_PHRASE:
+        return ""
+    for end in range(1, len(words)):
+        span = read_typed(" ".join(words[:end]), now=now)
+        rest = fold_letters(" ".join(words[end:]))
+        if span and (_PART.search(rest) or TIMES.finder("clocklike").search(rest)):
+            return phrase
+    return ""
+
+
 def read_typed(
     text: str, *, now: datetime, ahead: bool = False, clock: time | None = None
 ) -> Typed | None:
@@ -112,6 +128,7 @@ def read_typed(
     be; a date as in the names and the front matter of notes.
     """
     value = " ".join(text.lower().split())
+    value = value.removeprefix("+").lstrip() if ahead else value
     if not 0 < len(value) <= MAX_PHRASE or _OF_PATHS.search(value):
         return None
     with suppress(ValueError, OverflowError):  # no such day or time of the day
@@ -121,14 +138,14 @@ def read_typed(
         if _STAMP.match(value):  # its time is none, such as 25:00
             return None
         phrases = (value, *_translate_whole_time(value))
-        hours = (_read_hours(phrase, now) for phrase in phrases)
+        hours = (_read_hours(phrase, now, -1 + 2 * ahead) for phrase in phrases)
         return next(filter(None, hours), None) or _read_days(phrases, now, ahead, clock)
     return None
 
 
-def _read_hours(value: str, now: datetime) -> Typed | None:
-    """The exact moment of a time in hours or minutes: 2 hours ago, 90 minutes ago, 2h, in 2
-    hours.
+def _read_hours(value: str, now: datetime, way: int) -> Typed | None:
+    """The exact moment of a time in hours or minutes: 2 hours ago, 90 minutes ago, in 2 hours;
+    2h in the direction `way`.
     """
     value = re.sub(r"^in (.+)", r"\1 from now", value)
     match = compile_row("<amount>(?: <way>)?").fullmatch(value)
@@ -137,7 +154,7 @@ def _read_hours(value: str, now: datetime) -> Typed | None:
     pieces = read_pieces(match)
     if pieces["unit"] not in ("minute", "hour"):
         return None
-    length = pieces.get("way", -1) * timedelta(days=DAYS_IN[pieces["unit"]])
+    length = pieces.get("way", way) * timedelta(days=DAYS_IN[pieces["unit"]])
     least, most = least_and_most_units(pieces)
     moments = now + least * length, now + most * length
     return min(moments), max(moments)
@@ -276,6 +293,7 @@ def read_time(text: str, when: When) -> TimeRange | None:
     Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
     for form in _AS_ALONE:
+        form = "{} from now" if when.ahead and form == "{} ago" else form
         phrase = form.format(text[:LOOKED_AT].title())
         time = read_phrase(phrase, 0, when)
         if time and time.phrase == phrase:
