@@ -98,8 +98,7 @@ SHARED = Words("shared")
 MONTH_NAMES, DAY_NAMES = SHARED.list_in_order("month_names"), SHARED.list_in_order("day_names")
 MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, 1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
-"""Maps each name of a month in lower case, also `jan` and `sept`, to its number from 1 to 12.
-"""
+"""Maps each name of a month in lower case, also `jan` and `sept`, to 1 to 12."""
 
 SHORT_DAYS = {name[:3]: number for number, name in enumerate(DAY_NAMES)}
 SHORT_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}

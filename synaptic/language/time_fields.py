@@ -18,6 +18,7 @@ _MONDAY_TO_SUNDAY = timedelta(6)
 
 
 _DAYS_BACK = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October")
+_MOMENTS = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago")
 _DAYS_AHEAD = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027")
 
 
@@ -44,9 +45,7 @@ TIME_FIELDS: Mapping[str, TimeField] = {
     "due": TimeField("monday", _DAYS_AHEAD, ahead=True),
     "due by": TimeField("last", _DAYS_AHEAD, ahead=True),
     "expires": TimeField("last", _DAYS_AHEAD, ahead=True),
-    "at": TimeField(
-        "first", ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"), noun="time"
-    ),
+    "at": TimeField("first", _MOMENTS, noun="time"),
 }
 """The fields by their names in messages; each is a parameter, a flag or a key of a query. A
 filter by day without a row takes a time as `since` does.

@@ -23,9 +23,7 @@ LATIN = ("de", "fr", "es", "it", "pt", "nl")
 """Languages that share the letters of English, and are told apart by their words."""
 
 ENGLISH = {"week", "weekend"}
-"""Words of times in other languages that are also English, so that they do not show the
-language.
-"""
+"""Words of times elsewhere that are English, too, and so do not show the language."""
 
 _DAYS = [name.title() for name in DAY_NAMES]
 _SEASONS = ["spring", "summer", "autumn", "winter"]
@@ -45,8 +43,7 @@ words joined by `|`) translates to the n-th English one.
 """
 
 MOST_PIECES = 8
-"""The largest number of words in one time: `zwischen dem 3. und dem 18. November 2025` has 8.
-"""
+"""The most words of one time: `zwischen dem 3. und dem 18. November 2025` has 8."""
 LOOKED_AT = 200
 """Characters of a question that are searched for a time in another language."""
 

@@ -452,16 +452,8 @@ def _secret_assigned_to(text: str, name: re.Match[str]) -> Secret | None:
     return Secret(kind, start, end)
 
 
-_KINDS = {
-    "token": "token",
-    "pat": "token",
-    "key": "key",
-    "secret": "secret",
-    "credential": "secret",
-    "credentials": "secret",
-    "authorization": "authorization",
-    "passphrase": "passphrase",
-}
+_KINDS = {word: word for word in ("token", "key", "secret", "authorization", "passphrase")}
+_KINDS |= {"pat": "token", "credential": "secret", "credentials": "secret"}
 
 
 # -- a name and its value that stand apart
@@ -528,8 +520,7 @@ _SAYINGS = (
     "|test|foo|bar|baz|null|none|nil|undefined|true|false|todo|tbd|removed|hidden|secret"
     "|password|passwd|pass|pwd|token|key|api|user|username|admin|passphrase|passcode"
     "|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it"
-    "|with|value"
-    "|name|goes"
+    "|with|value|name|goes"
 )
 _PLAIN = (
     r"(?i)\A(?:[x*.•_?-]{3,}|[<\[{(|/].*|~/.*|#\{.*|\$[{(a-z_].*|%[({sA-Z_].*|\.{1,2}/.*"

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from operator import attrgetter
 from typing import Any, TypedDict
 
-from ..errors import InvalidArgument, Refused, naming_parameter
+from ..errors import InvalidArgument, Refused, Sentence, naming_parameter
 from ..filters import Scope, check_values
 from ..index.rows import Stored
 from ..kinds import has_expired
@@ -125,16 +126,23 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
 
 
 def read_date_marks(ws: Workspace, values: Json) -> list[str]:
-    """Replaces `expires` and `due` in `values` by dates as `YYYY-MM-DD`; returns a notice if
-    the day `expires` has passed.
+    """Replaces `expires` and `due` in `values` by dates as `YYYY-MM-DD`; returns a notice of
+    the day that was understood for `due`, and one if a day has passed.
     """
+    typed = values.get("due")
     for name in ("expires", "due"):
         if values.get(name):
             values[name] = read_date(values[name], ws.clock(), name)
+    notices: list[str] = []
+    due = date.fromisoformat(values["due"]) if typed else ws.today
+    if due < ws.today:
+        notices.append(Sentence("Due on {day:%A}, {day}, a day in the past.", day=due))
+    elif typed and typed != str(due):
+        notices.append(Sentence("Due on {day:%A}, {day}.", day=due))
     last_day = values.get("expires") or None
     if has_expired(last_day, ws.today.isoformat()):
-        return [f"It has expired already, on {last_day}."]
-    return []
+        notices.append(f"It has expired already, on {last_day}.")
+    return notices
 
 
 def write_due_days(ws: Workspace, text: str, before: str = "") -> tuple[str, Texts]:

@@ -30,9 +30,7 @@ from .table import (
 )
 
 LOOKED_AT = 2_000
-"""Characters in which a phrase is sought; a question is shorter, and a pasted page does not
-mean one time.
-"""
+"""Characters in which a phrase is sought: a pasted page does not mean one time."""
 
 _STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(HOURS_OF_PARTS)})s"
 """Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ...models import Texts
 from ...notes.dates import days_of_name, fold_letters, moment_of_stamp
-from ..lexicon import COUNTS, MONTH_NAMES
-from ..tongues import LATIN, TONGUES, iter_time_translations, language_of_script
+from ..lexicon import MONTH_NAMES
+from ..tongues import LATIN, SERIES, TONGUES, iter_time_translations, language_of_script
 from .find import LOOKED_AT, TimeRange, read_phrase
 from .table import (
     DAYS_IN,
@@ -205,9 +205,7 @@ def _days_and_part(text: str, when: When) -> tuple[tuple[date | None, date | Non
 
 
 def _hour_of_part(phrases: Texts) -> int | None:
-    """The hour of the part of the day that one of these phrases names: 19 of yesterday evening,
-    22 of tonight.
-    """
+    """The hour of the part of the day with which one of these phrases ends; 22 of tonight."""
     hours = (HOURS_OF_PARTS.get(one.rpartition(" ")[2].removeprefix("to")) for one in phrases)
     return next((hour for hour in hours if hour is not None), None)
 
@@ -219,10 +217,10 @@ def _write_hour(text: str) -> str:
     text = _POINTED.sub(lambda clock: clock[0].replace(".", ":", 1), text)
     folded = fold_letters(text)
     script = language_of_script(text)
-    for tongue in (script,) if script else ("en", *LATIN):
+    for tongue in (script,) if script else ("", *LATIN):
         hours = _hours_in(tongue)
         digits = "|".join(("1?[0-9]|2[0-4]", *sorted(hours, key=len, reverse=True)))
-        for minutes, forms in TIMES.read["spoken_hours"].get(tongue, {}).items():
+        for minutes, forms in TIMES.read["spoken_hours"][tongue or "en"].items():
             for form in forms.split():
                 words = fold_letters(form.replace("_", " ")).replace("#", f"(?P<hour>{digits})")
                 match = re.search(rf"(?<![a-zа-я\d.:])(?:{words})(?![a-zа-я\d.:])", folded)
@@ -239,12 +237,10 @@ def _write_hour(text: str) -> str:
 
 @cache
 def _hours_in(tongue: str) -> dict[str, int]:
-    """Maps the words of the hours in a language to their numbers."""
-    words = TONGUES.read.get(f"times_{tongue}", {}).get("numbers", "").split()
-    spoken = COUNTS if tongue == "en" else {}
-    for number, forms in enumerate(words, 1):
-        spoken = spoken | dict.fromkeys(map(fold_letters, forms.split("|")), number)
-    return {word: hour for word, hour in spoken.items() if hour <= 12}
+    """Maps the words of the hours in a language, "" for English, to their numbers."""
+    words = TONGUES.read[f"times_{tongue}"]["numbers"].split() if tongue else SERIES["numbers"]
+    numbered = enumerate(words[:12], 1)
+    return {fold_letters(word): n for n, forms in numbered for word in forms.split("|")}
 
 
 def _days_of(text: str, when: When) -> tuple[date | None, date | None]:
