@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from ...errors import Sentence
 from ...language.time_fields import read_date
-from ...language.timephrase.typed import read_typed
+from ...language.timephrase.table import compile_row
+from ...language.timephrase.typed import read_typed, translate_whole_time
 from ...models import Texts
 from ...notes.due_marks import find_due_mark
 from ...notes.marks import task_blocks
@@ -147,10 +148,19 @@ def _days_at_end(text: str, now: datetime) -> Iterator[DueWords]:
     starts = [word.start() for word in re.finditer(r"\S+", text)][1:]
     for start in starts[-MOST_WORDS:-1]:
         phrase = " ".join(text[start:].split())
+        if is_length(phrase.lstrip("+ ")):  # of what is to be done: "Rest 3 days"
+            continue
         days = _read_day_span(phrase, now)
         is_day = days and days[1] >= now.date() and days[0] in (None, days[1])
         if days and is_day and not _ORIGIN.match(phrase):
             yield DueWords(days[1], start, len(text), start, len(text))
+
+
+def is_length(text: str) -> bool:
+    """True for a number of days or longer units without a direction: `3 days`, `eine Woche`."""
+    phrase = " ".join(text.lower().split())
+    phrases = (phrase, *translate_whole_time(phrase))
+    return any(compile_row("<amount>").fullmatch(each) for each in phrases)
 
 
 def _lies_ahead(days: tuple[date | None, date], now: datetime, is_sure: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -26,7 +27,7 @@ from ...workspace.readback import read_body_lines
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .due_days import PLAIN, DueStyle, choose_style, find_due_styles, with_due_day
-from .due_words import split_due_words
+from .due_words import is_length, split_due_words
 from .ticking import (
     change_together,
     find_each,
@@ -42,10 +43,23 @@ NO_DAY = "none"
 """The word that takes the day of a task away."""
 
 
-def read_new_day(when: str, now: datetime) -> date | None:
-    """The day that a person typed for a task; None for NO_DAY. Raises InvalidArgument."""
+_SHIFT = re.compile(
+    r"(?i)(?:\+\s*|(?:by|um)\s+)(?P<by>\S.*)"
+    r"|(?P<later>\S.*?)\s+(?:later|später|plus tard|después|más tarde|dopo|depois)"
+)
+"""A distance: +7d, by a week, two days later."""
+
+
+def read_new_day(when: str, now: datetime, due: str | None = None) -> date | None:
+    """The day that a person typed for a task; None for NO_DAY. A distance, `a week later`,
+    counts from the day on which it is `due`, else from today. Raises InvalidArgument.
+    """
     if when.strip().casefold() == NO_DAY:
         return None
+    length = _read_shift(when)
+    if length:
+        start = datetime.combine(date.fromisoformat(due), now.time()) if due else now
+        return date.fromisoformat(read_date(length, start.astimezone(), "due"))
     try:
         return date.fromisoformat(read_date(when, now, "due"))
     except InvalidArgument as error:
@@ -53,12 +67,21 @@ def read_new_day(when: str, now: datetime) -> date | None:
         raise InvalidArgument(error.message, valid=valid, of=["due"]) from None
 
 
+def _read_shift(when: str) -> str:
+    """The length of a distance that a person typed, `a week` of `by a week`; "" for any other
+    text.
+    """
+    shift = _SHIFT.fullmatch(when.strip())
+    length = shift["by"] or shift["later"] if shift else ""
+    return length if is_length(length) else ""
+
+
 def _day_for_task(when: str, now: datetime, due: str | None) -> date | None:
     """The day that a person typed for a task, which is `due` on a day: one that lies in the
     week to come already stays there. Raises InvalidArgument.
     """
-    day = read_new_day(when, now)
-    if day and due:
+    day = read_new_day(when, now, due)
+    if day and due and not _read_shift(when):
         first, last = read_days(when, now, "due")
         if day == first and str(first) <= due <= str(last):
             return date.fromisoformat(due)

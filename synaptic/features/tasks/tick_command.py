@@ -24,7 +24,8 @@ from . import rescheduling, ticking
     f.WORDS,
     text_option(
         "due",
-        "Move it to this day instead: tomorrow, next week, 2026-12-03; none removes its day.",
+        "Move it to this day instead: tomorrow, next week, 2026-12-03, or by a length from its "
+        "own day: +1 week; none removes its day.",
         metavar="WHEN",
     ),
     switch("undo", "The same as `undo`.", hidden=True),
@@ -78,6 +79,7 @@ def _line_of_change(ws: Workspace, change: Ticked | Rescheduled, opening: str) -
     opening = "Without a day now"
     if change.day:
         opening = f"Due on {date.fromisoformat(change.day):%A}, {change.day}"
+        opening += ", a day in the past" * (change.day < ws.today.isoformat())
     if not change.undo:
         opening = f"Nothing changed. {opening}"
     return f"{opening}: {one_line(remove_due_date(change.text))} ({place})"

@@ -52,6 +52,8 @@ def test_the_day_is_taken_out_of_the_words(typed: str, task: str, day: date) -> 
         "Notes since monday",
         "Fix what broke on 2026-11-03",
         "by friday",
+        "Rest 3 days",
+        "Ruhen 3 Tage",
         "",
     ],
 )

@@ -37,6 +37,31 @@ MOVES = {
         "2026-12-03",
         "- [ ] Feed the cat ⏳ 2026-12-03\n",
     ),
+    "a length behind its own day": (
+        "- [ ] Feed the cat due:2026-11-25\n",
+        "+1 week",
+        "- [ ] Feed the cat due:2026-12-02\n",
+    ),
+    "a length in words": (
+        "- [ ] Feed the cat due:2026-11-25\n",
+        "two days later",
+        "- [ ] Feed the cat due:2026-11-27\n",
+    ),
+    "a length in German": (
+        "- [ ] Feed the cat due:2026-11-25\n",
+        "um eine Woche",
+        "- [ ] Feed the cat due:2026-12-02\n",
+    ),
+    "a length without a day of its own": (
+        "- [ ] Feed the cat\n",
+        "by a week",
+        "- [ ] Feed the cat due:2026-11-28\n",
+    ),
+    "in a length is from today": (
+        "- [ ] Feed the cat due:2026-11-25\n",
+        "in a week",
+        "- [ ] Feed the cat due:2026-11-28\n",
+    ),
     "a rule stays": (
         "- [ ] Feed the cat 🔁 every week 📅 2026-11-20\n",
         "monday",
