@@ -540,7 +540,7 @@ class Link:
 @frozen
 class Task:
     """A task at `path:line` in the entry `id`. `date` (the entry's) and `due` are `YYYY-MM-DD`
-    or None.
+    or None; `done_on` is the day of its tick where the task says it.
 
     Line 0 means that the entry as a whole is due. `overdue`: open, and due before today.
     `unticked` is the reason why a person has to tick it in its own program, or "". `source` is
@@ -560,3 +560,4 @@ class Task:
     source: str = ""
     project: str | None = None
     tags: Texts = ()
+    done_on: str | None = None

@@ -265,7 +265,11 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
         "Only what is due by this day, and what is overdue: today, friday, 'in a month'.",
         metavar="DAY",
     ),
-    switch("done", "List finished tasks, by the day of their note.", "--done/--open"),
+    switch(
+        "done",
+        "List finished tasks, by the day of their tick if they say it, else of their note.",
+        "--done/--open",
+    ),
 )
 def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     """List what is to be done: open tasks of all notes and entries that are due, overdue first.
@@ -281,7 +285,7 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     rows: Sequence[Task]
     if done:
         rows = to_do.tasks(ws, done=True, due=due)
-        groups = [(task.date or to_do.NO_DAY, task) for task in rows]
+        groups = [(to_do.day_of_task(task) or to_do.NO_DAY, task) for task in rows]
     else:
         rows = to_do.list_to_do(ws, due)
         if not due:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
@@ -13,7 +14,8 @@ from ..filters import Filters
 from ..kinds import CLOSING_TAGS
 from ..language.time_fields import read_date
 from ..models import Entry, Task, frozen
-from ..notes.marks import task_of_entry
+from ..notes.blocks import without_code
+from ..notes.marks import task_blocks, task_of_entry
 from ..notes.ticks import find_tasks_to_tick
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
@@ -21,11 +23,17 @@ from ..workspace.workspace import Workspace
 from .brief import EVER, due_with_entries, show_task_as_entry
 
 Due = TypeVar("Due", Entry, Task)
+_DONE_ON = re.compile(
+    r"(?im)(?:✅\ufe0f? ?|\bcompletion:: ?|(?<!\S)@done\(|^[ \t]*CLOSED: ?[\[<])"
+    r"(?P<day>\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)"
+)
+"""The day of a tick, as Obsidian Tasks, Dataview, TaskPaper and Org write it."""
 MONTH_DAYS = 31
 """The days from today on whose due entries and tasks the lists show by default."""
-OVERDUE, THIS_WEEK, NEXT_WEEK, LATER = "Overdue", "This week", "Next week", "Later"
+OVERDUE, TODAY = "Overdue", "Today"
+THIS_WEEK, NEXT_WEEK, LATER = "This week", "Next week", "Later"
 NO_DAY = "No day"
-DUE_GROUPS = (OVERDUE, THIS_WEEK, NEXT_WEEK, LATER, NO_DAY)
+DUE_GROUPS = (OVERDUE, TODAY, THIS_WEEK, NEXT_WEEK, LATER, NO_DAY)
 """The names of the groups by when something is due, in their order."""
 
 
@@ -87,6 +95,8 @@ def name_due_group(task: Task, today: date, first_weekday: int = 0) -> str:
         return NO_DAY
     if task.overdue:
         return OVERDUE
+    if task.due == today.isoformat():
+        return TODAY
     next_week = start_of_next_week(today, first_weekday)
     if task.due < next_week.isoformat():
         return THIS_WEEK
@@ -98,8 +108,8 @@ def _identity(task: Task) -> tuple[str, str, int]:
 
 
 def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
-    """The open tasks, or the done ones and the closed entries that are due, by day, newest
-    first; of undated entries last.
+    """The open tasks by the day of their entry, or the done ones and the closed entries that
+    were due, by the day of their tick if they say it; newest first, without a day last.
 
     `due` keeps tasks that are due by its last day, also overdue ones; `friday` is the next
     Friday. Tasks of superseded entries are left out. Raises InvalidArgument.
@@ -113,16 +123,29 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         texts = read_body_lines(ws, rowids)
         matches = []
         closed = _closed_entries(ws) if done else []
-        in_notes = chain.from_iterable(find_tasks_to_tick(*texts[rowid]) for rowid in rowids)
+        in_notes = chain.from_iterable(_tasks_with_ticks(*texts[rowid]) for rowid in rowids)
         for task in chain(in_notes, closed):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today
                 matches.append(replace(task, overdue=overdue))
         matches.sort(key=attrgetter("path", "line"))
-        return tuple(sorted(matches, key=lambda task: task.date or "", reverse=True))
+        return tuple(sorted(matches, key=day_of_task, reverse=True))
 
     return in_step(ws, run)
+
+
+def day_of_task(task: Task) -> str:
+    """The day of a task's tick where it says it, else that of its entry, or ""."""
+    return task.done_on or task.date or ""
+
+
+def _tasks_with_ticks(entry: Entry, text: str) -> Iterator[Task]:
+    """Yields the tasks of an entry, the done ones with the day that they say they were done."""
+    pairs = zip(find_tasks_to_tick(entry, text), task_blocks(text), strict=True)
+    for task, (_, block) in pairs:
+        tick = _DONE_ON.search(without_code(block)) if task.done else None
+        yield replace(task, done_on=tick["day"]) if tick else task
 
 
 def _closed_entries(ws: Workspace) -> list[Task]:

@@ -484,6 +484,40 @@ def test_a_task_and_an_entry_move_to_another_day(home: Path, run: Run) -> None:
     assert "TLS" not in run("tasks").out
 
 
+def test_a_receipt_says_for_which_day_a_due_date_was_understood(home: Path, run: Run) -> None:
+    assert "Due on Friday, 2026-11-27." in run("save", "Tax", "--due", "next friday").err
+    assert "Due on Saturday, 2026-11-28." in run("save", "Beans", "--due", "7 days").err
+    past = run("save", "Old", "--due", "3 days ago")
+    assert "Due on Wednesday, 2026-11-18, a day in the past." in past.err
+    assert "Due on" not in run("save", "Plain", "--due", "2026-12-03").err
+    unread = run("save", "yesterday evening around ten or so: saw a fox")
+    assert "The note is of now, for “yesterday evening around ten or so”" in unread.err
+
+
+def test_what_is_due_today_has_its_own_group(run: Run) -> None:
+    for day in ("yesterday", "today", "tomorrow", "in 5 days"):
+        run("save", f"Renew {day}", "--due", day)
+    lines = run("tasks").out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "Overdue",
+        "Today",
+        "This week",
+        "Next week",
+    ]
+    assert lines[lines.index("Today") + 1].startswith("  Renew today")
+
+
+@pytest.mark.parametrize(
+    "tick", ["✅ 2026-10-12", "[completion:: 2026-10-12]", "@done(2026-10-12)"]
+)
+def test_done_tasks_stand_at_the_day_of_their_tick(run: Run, tick: str) -> None:
+    run("save", f"Plan\n\n- [x] call Ida {tick}\n- [x] call Bo\n- [ ] open {tick}")
+    listed = [line.strip() for line in run("tasks", "--done").out.splitlines()]
+    at = listed.index("2026-10-12")
+    assert [line.partition(" ")[0] for line in listed[:at]] == ["2026-11-21", "[x]"]
+    assert listed[at + 1].startswith("[x] call Ida") and len(listed) == at + 2
+
+
 def test_save_without_text_opens_the_editor(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:

@@ -91,7 +91,8 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         part: write(server, f"Renew for {part}.", due=due)
         for part, due in (
             ("Overdue", "2026-11-10"),
-            ("This week", "2026-11-24"),
+            ("Today", "2026-11-24"),
+            ("This week", "2026-11-26"),
             ("Later", "2026-12-20"),
         )
     }
@@ -102,7 +103,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
     told = text_of(page)
     assert "due 10 November" in told and "20 December" in told and "📅" not in told
     assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
-    for part, where in (("Overdue", "/tasks"), ("This week", "/")):
+    for part, where in (("Overdue", "/tasks"), ("Today", "/")):
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
         assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
@@ -215,8 +216,8 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     ("locale", "groups", "buttons"),
     [
         # Sunday, 29 November: a week begins on Monday in Germany, and on Sunday in the States
-        ("de-DE", "Diese Woche 1 Nächste Woche 2 Später 1", "Morgen Nächste Woche"),
-        ("en-US", "This week 3 Next week 1", "Tomorrow Next week"),
+        ("de-DE", "Heute 1 Nächste Woche 2 Später 1", "Morgen Nächste Woche"),
+        ("en-US", "Today 1 This week 2 Next week 1", "Tomorrow Next week"),
     ],
 )
 def test_next_week_is_that_of_the_reader_and_moves_nothing_back(
