@@ -8,6 +8,7 @@ and its verbs have a locale, see `speaking`; elsewhere, as in a command, all is 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
@@ -126,9 +127,15 @@ def mark_text(text: str) -> str:
 
 
 class _LocalizedValues(Formatter):
-    """`str.format` that writes a number with `,` as the present locale does."""
+    """`str.format` that writes a number with `,`, and the weekday of a day with `%A`, as the
+    present locale does.
+    """
 
     def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec == "%A" and isinstance(value, date):
+            from babel.dates import format_date  # a server without the page may lack it
+
+            return format_date(value, "EEEE", present_locale())
         if format_spec in (",", ",f") and isinstance(value, int | Decimal):
             return format_number(value)
         return str(super().format_field(value, format_spec))
