@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from synaptic.language.timephrase.typed import split_date
+from synaptic.language.timephrase.typed import find_unread_time, split_date
 
 NOW = datetime(2026, 11, 21, 9, 30).astimezone()
 
@@ -34,6 +34,10 @@ NOW = datetime(2026, 11, 21, 9, 30).astimezone()
         ("17.3.: Arzt", "2026-03-17 09:30", "Arzt"),
         ("21.11.: Arzt", "2026-11-21 09:30", "Arzt"),
         ("24.12.: Gans", "2025-12-24 09:30", "Gans"),
+        ("yesterday evening 9:30: tea", "2026-11-20 21:30", "tea"),
+        ("yesterday evening at half past nine: a fox", "2026-11-20 21:30", "a fox"),
+        ("yesterday at 9.30 pm: tea", "2026-11-20 21:30", "tea"),
+        ("last night half past nine: tea", "2026-11-20 21:30", "tea"),
     ],
 )
 def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
@@ -57,10 +61,29 @@ def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
         "yesterday\n5pm: called Ida",
         "https://example.org: down",
         "std::vector: grows",
+        "1.20: released",
+        "midi: a keyboard",
     ],
 )
 def test_other_texts_stay_whole(text: str) -> None:
     assert split_date(text, NOW) is None
+    assert not find_unread_time(text, NOW)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    ["yesterday evening around ten or so", "gestern Abend gegen zehnish", "monday 9:30ish"],
+)
+def test_a_beginning_that_is_like_a_time_is_named(phrase: str) -> None:
+    text = f"{phrase}: saw a fox"
+    assert split_date(text, NOW) is None and find_unread_time(text, NOW) == phrase
+
+
+@pytest.mark.parametrize(
+    "text", ["Monday standup: slow", "today 3 things: tea", "Friday: rain"]
+)
+def test_a_beginning_without_a_time_of_day_is_not_named(text: str) -> None:
+    assert not find_unread_time(text, NOW)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,15 @@ LAST_EVENING = (
     "|ieri alle 18:00|ontem às 18:00|gisteren om 18 uur|вчера 18:00|вчера в 18:00|어제 18:00"
     "|昨天 18:00|昨日18:00|20.11.2026 18:00|20 November 2026 18:00|2026-11-20 6 pm"
 ).split("|")
+LAST_EVENING_AT_HALF_PAST_NINE = (
+    "yesterday evening 9:30|yesterday 9:30 in the evening|yesterday at 9.30 pm|yesterday 9:30 p.m."
+    "|yesterday evening at half past nine|last night half past nine|half past 9 yesterday evening"
+    "|gestern Abend 9:30|gestern abends um 9:30|gestern um halb zehn abends|gestern Abend um 9.30"
+    "|hier soir à 9h30|hier à neuf heures et demie du soir|ayer a las 9:30 de la noche"
+    "|anoche a las nueve y media|ieri sera alle 9:30|ieri alle nove e mezza di sera"
+    "|ontem às 9:30 da noite|ontem às nove e meia da noite|gisteravond om half tien"
+    "|gisteren 9:30 's avonds|вчера вечером в 9:30|어제 밤 9시 반|昨天晚上9点半|昨晚九点半|昨夜9時半"
+).split("|")
 TWO_HOURS_AGO = "2 hours ago|2h|vor 2 Stunden|il y a 2 heures|2 часа назад|2小时前".split("|")
 
 
@@ -64,6 +73,75 @@ def test_each_field_reads_a_day_in_each_language(
 def test_a_time_of_day_is_read_in_each_language(text: str) -> None:
     assert read_moment(text, NOW, "at").replace(tzinfo=None) == datetime(2026, 11, 20, 18)
     assert read_date(text, NOW, "since") == "2026-11-20"
+
+
+@pytest.mark.parametrize("text", LAST_EVENING_AT_HALF_PAST_NINE)
+def test_a_part_of_the_day_decides_which_half_an_hour_is_of(text: str) -> None:
+    assert read_moment(text, NOW, "at").replace(tzinfo=None) == datetime(2026, 11, 20, 21, 30)
+
+
+PARTS_OF_DAY = {
+    "in the morning": lambda hour: hour,
+    "in the afternoon": lambda hour: hour % 12 + 12,
+    "in the evening": lambda hour: 24 if hour == 12 else hour + 12,
+    "at night": lambda hour: hour % 12 + (12 if 6 <= hour < 12 else 24),
+}
+
+
+@given(st.sampled_from([*PARTS_OF_DAY]), st.integers(1, 12), st.integers(0, 59))
+def test_each_hour_lies_in_the_part_of_the_day_beside_it(
+    part: str, hour: int, minute: int
+) -> None:
+    """What comes behind midnight is of the next day: last night at 2."""
+    text = f"yesterday at {hour}:{minute:02} {part}"
+    passed = timedelta(hours=PARTS_OF_DAY[part](hour), minutes=minute)
+    moment = read_moment(text, NOW, "at").replace(tzinfo=None)
+    assert moment == datetime(2026, 11, 20) + passed
+
+
+@given(st.sampled_from([*PARTS_OF_DAY]), st.integers(13, 23), st.integers(0, 59))
+def test_an_hour_of_24_is_itself(part: str, hour: int, minute: int) -> None:
+    moment = read_moment(f"yesterday at {hour}:{minute:02} {part}", NOW, "at")
+    assert moment.replace(tzinfo=None) == datetime(2026, 11, 20, hour, minute)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("last night 2:00", datetime(2026, 11, 21, 2)),
+        ("heute Nacht um 2", datetime(2026, 11, 21, 2)),
+        ("tonight 9:30", datetime(2026, 11, 21, 21, 30)),
+        ("yesterday at quarter to one", datetime(2026, 11, 20, 12, 45)),
+        ("yesterday 9.30", datetime(2026, 11, 20, 9, 30)),
+        ("gestern dreiviertel neun abends", datetime(2026, 11, 20, 20, 45)),
+    ],
+)
+def test_times_of_day_in_words(text: str, moment: datetime) -> None:
+    assert read_moment(text, NOW, "at").replace(tzinfo=None) == moment
+
+
+LENGTHS = {"days": 1, "d": 1, "Tage": 1, "jours": 1, "weeks": 7, "w": 7, "Wochen": 7}
+
+
+@given(st.integers(1, 90), st.sampled_from([*LENGTHS]), st.sampled_from(["", "+"]))
+def test_a_length_lies_ahead_where_a_field_looks_ahead(
+    count: int, unit: str, before: str
+) -> None:
+    text = f"{before}{count} {unit}"
+    day = NOW.date() + timedelta(count * LENGTHS[unit])
+    for name in ("due", "due by", "expires"):
+        assert read_date(text, NOW, name) == str(day)
+    if not before:
+        assert read_date(text, NOW, "since") == str(
+            NOW.date() - timedelta(count * LENGTHS[unit])
+        )
+
+
+@pytest.mark.parametrize(
+    "text", ["friday in a week", "a week on friday", "Freitag in einer Woche"]
+)
+def test_a_weekday_in_a_week_is_a_week_behind_the_next_one(text: str) -> None:
+    assert read_date(text, NOW, "due") == "2026-12-04"
 
 
 @pytest.mark.parametrize("text", TWO_HOURS_AGO)

@@ -137,7 +137,7 @@ def read_typed(
             return moment, moment
         if _STAMP.match(value):  # its time is none, such as 25:00
             return None
-        phrases = (value, *_translate_whole_time(value))
+        phrases = (value, *translate_whole_time(value))
         hours = (_read_hours(phrase, now, -1 + 2 * ahead) for phrase in phrases)
         return next(filter(None, hours), None) or _read_days(phrases, now, ahead, clock)
     return None
@@ -195,7 +195,7 @@ def _days_and_part(text: str, when: When) -> tuple[tuple[date | None, date | Non
     """(the days, the hour of the part of the day) of a text beside a time of day."""
     days = _days_of(text, when)
     if any(days):
-        return days, _hour_of_part((text, *_translate_whole_time(text)))
+        return days, _hour_of_part((text, *translate_whole_time(text)))
     folded = fold_letters(text)
     part = _PART.search(folded)
     if not part:
@@ -254,7 +254,7 @@ def _days_of(text: str, when: When) -> tuple[date | None, date | None]:
     numbers = _EITHER_ORDER.fullmatch(text)
     if numbers and max(map(int, numbers.groups())) <= 12:
         return None, None  # either may be the month
-    for phrase in (text, *_translate_whole_time(text)):
+    for phrase in (text, *translate_whole_time(text)):
         span = read_time(phrase, when)
         if span:
             return span.start, span.end
@@ -275,8 +275,7 @@ def _time_of_day(match: re.Match[str], part: int | None) -> tuple[time, bool]:
         hour = hour % 12 + 12 * (half == "p")
     is_late = part is not None and part >= HOURS_OF_PARTS["evening"]
     is_dark = hour < 6 if part == HOURS_OF_PARTS["night"] else hour == 0
-    is_midnight = hour == 12 and not half
-    if is_late and (is_midnight or is_dark):
+    if is_late and (is_dark or (hour == 12 and not half)):
         return time(hour % 12, minute, second), True
     if part and part > 12 and not half and 0 < hour < 12:
         hour += 12
@@ -297,7 +296,7 @@ def read_time(text: str, when: When) -> TimeRange | None:
     return None
 
 
-def _translate_whole_time(text: str) -> Iterator[str]:
+def translate_whole_time(text: str) -> Iterator[str]:
     """Yields the English of a text that is only a time in another language; several if
     languages differ; nothing for any other text.
     """
