@@ -239,6 +239,10 @@ STEPS: dict[str, tuple[Step, str]] = {
         lambda server, _: server.post("/new", content="gestern: Tee getrunken."),
         "Auf 19.11.2026 10:00 datiert, denn der Text beginnt mit „gestern:“.",
     ),
+    "a day that is understood": (
+        lambda server, _: server.post("/new", content="Tee bestellen.", due="nächsten Freitag"),
+        "Fällig am Freitag, 27.11.2026.",
+    ),
     "the same again": (
         lambda server, _: save_twice(server, "Kaffee getrunken."),
         "Das wurde eben schon gespeichert.",
