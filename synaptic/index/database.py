@@ -224,24 +224,12 @@ class Database:
         files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
         return sum(path.stat().st_size for path in files if path.exists())
 
-    def copy_to(self, path: Path) -> None:
-        """Copies the index to a new file. If it cannot be read, the copy is empty or broken,
-        and is healed on use.
-        """
-        path.touch(0o600)
-        with (
-            suppress(IndexFailed),
-            as_index_errors(),
-            closing(apsw.Connection(str(path))) as new,
-        ):
-            _copy_database(self.db, new)
-
     @as_index_errors()
     def become_copy_of(self, other: Database) -> None:
         """Replaces the content of this index by a copy of `other`, held in memory."""
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        _copy_database(other.db, memory)
+        copy_database(other.db, memory)
         self._configure_connection(memory)
         self._connection = memory
 
@@ -615,14 +603,14 @@ def _copy_into_memory(path: Path) -> apsw.Connection | None:
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         with suppress(apsw.Error), closing(apsw.Connection(name, flags=_READ_ONLY)) as file:
-            _copy_database(file, memory)
+            copy_database(file, memory)
             if memory.execute("PRAGMA quick_check(1)").get == "ok":
                 return memory
         memory.close()
     return None
 
 
-def _copy_database(source: apsw.Connection, target: apsw.Connection) -> None:
+def copy_database(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         backup.step(-1)
 

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from ...errors import check_range
 from ...filters import ANY_PROJECT, Filters
+from ...index.copying import copy_index
 from ...language.lexicon import STOP_WORDS
 from ...language.words import words
 from ...models import Entry, Texts, frozen
@@ -127,7 +128,7 @@ def _measure_ranks(
         config = replace(ws.config, home=home, journal=home / "journal", sources={})
         with open_workspace(config, embedder=ws.embedder, clock=ws.clock) as copy:
             paths = _write_journal_without_titles(asked, ws, config.journal)
-            ws.index.file.copy_to(copy.index.file.path)  # only what is new is embedded
+            copy_index(ws.index.file, copy.index.file.path)  # only what is new is embedded
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
             for (way, strategy), entry in product(WAYS.items(), asked):

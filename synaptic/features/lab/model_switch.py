@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...config import DEFAULT_MODEL
 from ...errors import ModelError
+from ...index.copying import copy_index
 from ...index.embedding import FastEmbedder, fastembed_models, is_downloaded, read_models_table
 from ...index.sqlite_engine import SqliteEngine
 from ...journal.settings import write_setting
@@ -113,7 +114,8 @@ def use(
     done = Switch(config.model, ws.config.model)
     with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
         if not other.index.file.path.exists():
-            ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
+            # it says how often entries were read
+            copy_index(ws.index.file, other.index.file.path)
         if not _has_vectors_of_half(other):
             # until the person agrees: the run may be stopped
             other.index.file.set_meta("trial", 1)
