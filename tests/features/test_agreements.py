@@ -26,6 +26,7 @@ CASES = {
     "forget": ["forget", "--session", "{id}"],
     "model": ["model", "use", "BAAI/bge-small-en-v1.5"],
     "sync": ["sync", "--init", "{outside}/hub.git"],
+    "take back what is old": ["undo"],
 }
 """What a person is asked about, for each command that has --yes."""
 
@@ -69,6 +70,7 @@ def test_without_a_yes_nothing_changes(home: Home, tmp_path: Path, case: str) ->
         "outside": str(outside),
     }
     words = [word.format(**names) for word in CASES[case]]
+    home.env |= {"SYNAPTIC_NOW": "2030-01-01T09:00:00"}  # all that was done is old
     before = files(tmp_path)
     for answer in (
         home.run(*words, "--json"),
