@@ -25,9 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import open_home
 from outside import TIMEOUT_S, Answer, Home, Refusal, Server, is_stopped, wait_until
 from trials import Rounds
 
+from synaptic import get, save
+from synaptic.journal import disk
 from synaptic.journal.writer import ATTEMPTS
 
 MANY = """
@@ -1262,3 +1265,32 @@ def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
     home.ask("delete", rows["Page"], "--yes")
     home.ask("restore", rows["Page"])
     assert set(returned()) == {rows["Imported"]}
+
+
+@pytest.mark.fault(row=4)
+def test_what_an_editor_read_of_a_first_try_is_not_saved_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor reads the file while a save looks at it once more, takes it back and tries
+    again, and writes what it read.
+    """
+    with open_home(tmp_path) as ws:
+        path = save(ws, "Oak.", at="2026-11-20T09:00:00").path
+        file = ws.journal.place(path)
+        read_by_editor: list[bytes] = []
+        inject_fault = disk.inject_fault
+
+        def edit_at(step: str, *of: object) -> None:
+            inject_fault(step, *of)
+            if step == "replace-swapped" and not read_by_editor:
+                read_by_editor.append(file.read_bytes())
+                [old] = [one for one in file.parent.iterdir() if one.name[0] == "."]
+                old.write_bytes(old.read_bytes() + b"Typed.\n")
+            elif step == "replace-written" and read_by_editor:
+                file.write_bytes(read_by_editor[0])
+                monkeypatch.setattr(disk, "inject_fault", inject_fault)
+
+        monkeypatch.setattr(disk, "inject_fault", edit_at)
+        id = save(ws, "Beech.", at="2026-11-20T10:00:00").id
+        assert read_by_editor and file.read_bytes().count(f"syn:{id}".encode()) == 1
+        assert get(ws, [id]).entries[0].content == "Beech."
