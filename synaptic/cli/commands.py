@@ -105,7 +105,7 @@ def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **mark
     begin with its date ("yesterday 5pm: called Ida") or its type ("Decision: ..."). A picture
     that it shows is copied beside the note, without the place where it was taken:
     ![[gel.png]], ![](./gel.png). What stands between <private> and </private> is not saved;
-    written in an editor it stays in its file, and no list, search or book shows it.
+    typed into a note by `edit` it stays there, and no list, search or book shows it.
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import ConfigError, InvalidArgument, SynapticError
-from ..render.terminal import is_terminal
+from ..notes.privacy import has_private_tag
+from ..render.terminal import is_terminal, say
 from ..serving.editors import RETURNS_AT_ONCE, chosen_editor, editor_name
 
 
@@ -24,7 +25,8 @@ def editor_command() -> list[str] | None:
 @contextmanager
 def compose_text() -> Iterator[str]:
     """Opens the editor on an empty file and gives the text that the person wrote, as a context.
-    If the body of the context fails, the file is kept and the error names it.
+    If the body of the context fails, the file is kept and the error names it; it is kept, too,
+    if it has a private passage, which no save writes.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
@@ -49,7 +51,13 @@ def compose_text() -> Iterator[str]:
         elif isinstance(error, SynapticError):
             error.hint = f"{error.hint} Your text is kept in {path}.".strip()
         raise
-    path.unlink(missing_ok=True)
+    if path.exists() and has_private_tag(path.read_bytes()):
+        say(
+            f"Your whole text is still in {path}: add what is private by `synaptic edit`, "
+            "which leaves it in its file, and delete this one."
+        )
+    else:
+        path.unlink(missing_ok=True)
 
 
 def run_editor(command: Sequence[str]) -> None:

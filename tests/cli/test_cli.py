@@ -545,6 +545,19 @@ def test_a_text_from_the_editor_survives_a_save_that_fails(
     assert Path(kept[1]).read_text() == "An hour of work."
 
 
+def test_what_is_private_of_a_text_from_the_editor_is_kept_beside_and_named(
+    home: Path, tmp_path: Path, on_terminal: Terminal
+) -> None:
+    text = "At the clinic. <private>It hurt.</private>"
+    writer = script(tmp_path / "pen", f'printf "{text}" > "$1"')
+    answer = on_terminal("save", EDITOR=str(writer), TMPDIR=str(tmp_path))
+    assert answer.code == 0
+    kept = re.search(r"still in (\S+\.md)", answer.out)
+    assert kept and Path(kept[1]).read_text() == text
+    notes = "".join(file.read_text() for file in (home / "journal").rglob("*.md"))
+    assert "At the clinic." in notes and "It hurt" not in notes
+
+
 def test_an_editor_left_empty_saves_nothing(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:

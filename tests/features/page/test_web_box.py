@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from homes import open_home
 from photos import PNG
 from playwright.sync_api import Browser, Locator, Page, expect
 from served import AXE, WCAG, Served, logged_in, served
 from trials import drawn
+
+from synaptic import save
 
 STATIC = Path(__file__).parents[3] / "synaptic" / "features" / "page" / "static"
 OWN_BYTES = 25_000
@@ -286,6 +289,22 @@ def test_on_a_phone_the_row_is_touched_and_a_picture_is_taken(
         found = page.evaluate("(tags) => axe.run('main', {runOnly: tags})", WCAG)
         assert not found["violations"], name
         page.get_by_role("button", name="Throw it away").tap()
+
+
+def test_a_file_that_is_added_to_a_text_stands_below_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    with open_home(home) as ws:
+        id = save(ws, "Invoice of the mill paid.").id
+    with served(home, SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto(f"/entry/{id}/edit")
+        page.locator("input[name=files]").first.set_input_files(
+            {"name": "sea.png", "mimeType": "image/png", "buffer": PNG}
+        )
+        box = page.locator(".box textarea").first
+        expect(box).to_have_value(re.compile(r"^Invoice of the mill paid\.\n\n!\[sea"))
 
 
 def test_without_javascript_the_row_has_its_files_alone(

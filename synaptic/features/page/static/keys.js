@@ -82,3 +82,6 @@ const watch = ({ target }) => target.querySelectorAll(".note pre, .note table")
   .forEach((one) => scrolls.observe(one));
 watch({ target: document });
 addEventListener("htmx:afterSwap", watch); // a preview
+// A text is gone on with: what is typed or attached before any click stands at its end.
+const box = document.querySelector("textarea[autofocus]");
+box?.setSelectionRange(box.textLength, box.textLength);
