@@ -597,6 +597,7 @@ def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> N
         assert not waiting(home) and list((home / "journal").rglob("*map.png"))
 
 
+@pytest.mark.slow
 def test_a_save_without_an_answer_leaves_the_text_and_says_what_to_do(
     browser: Browser, home: Path
 ) -> None:
