@@ -259,9 +259,10 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
         if name in ("options", *_CLIENTS_OWN) or value is None:
             continue
         if parameter not in schemas:
+            near = get_close_matches(name, schemas, n=1)
             raise InvalidArgument(
                 f"{tool.name} has no argument {_short_repr(name)}.",
-                *(f"Did you mean {near}?" for near in get_close_matches(name, schemas, n=1)),
+                f"Did you mean {near[0]}?" if near else "",
                 valid=schemas,
             )
         if _is_left_out(parameter, value):

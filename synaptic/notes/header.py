@@ -385,9 +385,9 @@ def read_comment(text: str) -> Comment:
     """Parses the `<!-- syn:` line of an entry."""
     fields = COMMENT_START.sub("", text, count=1).removesuffix("-->")
     first, *words = fields.split() or [""]
-    problems = [Sentence("the `<!-- syn:` comment has no --> at its end")]
-    if text.endswith("-->"):
-        problems = []
+    problems = []
+    if not text.endswith("-->"):
+        problems.append(Sentence("the `<!-- syn:` comment has no --> at its end"))
     id = first.lower() if ID.match(first.lower()) else None
     if id is None:
         text = "{first!r} is not an id; an id is 8 digits, a dash and 8 letters or digits"

@@ -55,7 +55,7 @@ class Tokens:
         self, home: str | Path | None, file: str | None, *, serves_published: bool = False
     ) -> None:
         self._home = resolve_home(home)
-        self._of_published = serves_published
+        self._serves_published = serves_published
         self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
 
     def find_grant(self, token: str) -> Grant | None:
@@ -66,7 +66,7 @@ class Tokens:
         for secret, grant in self.read_grants():
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
                 match = grant  # and go on: the time tells nothing
-        if match and match.journals is not None and not self._of_published:
+        if match and match.journals is not None and not self._serves_published:
             own_name = read_state_json(self._home / ".state" / PUBLISHED).get("journal", "")
             return match if own_name in match.journals else None
         return match
