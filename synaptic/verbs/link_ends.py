@@ -134,16 +134,16 @@ def _with_end(link: Link, *end: Entry) -> Link:
 
 def links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[Texts, Link]:
     """The links of an entry by the names of their targets, as `find_links` returns them; those
-    in the front matter of a note at their own lines.
+    in the front matter of a note at their own lines, for which its file is read.
     """
     place = entry.there
     links = find_links(entry, text, ws.journal.link_folder_of(place.path))
     at_start = {names: link for names, link in links.items() if link.line == place.line}
     if entry.fields and place.whole_file and place.line > 1 and at_start:
-        head = text_of_bytes(mask_private(ws.journal.read(place.path))).split("\n")[
-            : place.line
-        ]
+        lines = text_of_bytes(mask_private(ws.journal.read(place.path))).split("\n")
         for names, link in at_start.items():
-            lines = [number for number, row in enumerate(head, 1) if f"[[{link.text}" in row]
-            links[names] = replace(link, line=(lines or [link.line])[0])
+            for number, line in enumerate(lines[: place.line], 1):
+                if f"[[{link.text}" in line:
+                    links[names] = replace(link, line=number)
+                    break
     return links

@@ -12,7 +12,7 @@ from ..index.links import links_without_target
 from ..journal.left_out import find_excluded
 from ..models import Entry, Link
 from ..notes.headings import blank_unshown
-from ..notes.marks import link_key, name_behind_label
+from ..notes.marks import find_links, link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -104,7 +104,10 @@ def names_of_target(target: str, folder: str) -> list[str]:
 def ends_of_links(ws: Workspace, rowids: Sequence[int]) -> dict[int, set[int]]:
     """Maps each of these entries to those to which its links lead."""
     texts = read_body_lines(ws, rowids)
-    links = {rowid: links_in_entry(ws, *text) for rowid, text in texts.items()}
+    links = {
+        rowid: find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
+        for rowid, (entry, text) in texts.items()
+    }
     ends = Ends(ws, chain.from_iterable(links.values()))
     return {
         rowid: set(
