@@ -3,6 +3,7 @@
 import errno
 import os
 import platform
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -456,10 +457,11 @@ def _issues_in_words(ws: Workspace, issues: Iterable[ParseIssue]) -> Iterator[Pa
             read = ws.journal.parse(path, ws.journal.read(path)).issues
             sentences = {issue.message: issue.message for issue in read}
         for issue in of_file:
-            words = issue.message.split()
-            twin = Sentence(_TWIN, id=words[2], name=words[-1]) if words[4:] else ""
-            sentences[twin] = twin  # made by the index
-            yield replace(issue, message=sentences.get(issue.message, issue.message))
+            twin = _TWIN_OF_INDEX.fullmatch(issue.message)
+            if twin:
+                yield replace(issue, message=Sentence(_TWIN, **twin.groupdict()))
+            else:
+                yield replace(issue, message=sentences.get(issue.message, issue.message))
 
 
 def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
@@ -541,6 +543,7 @@ _COPIES = {
 }
 
 _TWIN = "the id {id} belongs to another entry too; this one is known as {name}"
+_TWIN_OF_INDEX = re.compile(_TWIN.format(id=r"(?P<id>\S+)", name=r"(?P<name>\S+)"))
 
 _MENDS = {
     "comment": "Edit that line.",
