@@ -157,14 +157,6 @@ class JournalFiles:
                 paths.append(stamp.path)
         return paths
 
-    def digest_path(self, at: datetime) -> str:
-        """The path of the file for digests of sessions of this day, by the setting
-        `capture_into`.
-        """
-        if self._config.capture_into == "sessions":
-            return f"@sessions/{at:%Y-%m-%d}.md"
-        return self.day_path(at)
-
     def find(self, path: str, id: str) -> tuple[bytes, Entry]:
         """Returns the block and the entry with this id, as its file now contains them. Raises
         NotFound.

@@ -452,8 +452,16 @@ def _secret_assigned_to(text: str, name: re.Match[str]) -> Secret | None:
     return Secret(kind, start, end)
 
 
-_KINDS = {word: word for word in ("token", "key", "secret", "authorization", "passphrase")}
-_KINDS |= {"pat": "token", "credential": "secret", "credentials": "secret"}
+_KINDS = {
+    "token": "token",
+    "pat": "token",
+    "key": "key",
+    "secret": "secret",
+    "credential": "secret",
+    "credentials": "secret",
+    "authorization": "authorization",
+    "passphrase": "passphrase",
+}
 
 
 # -- a name and its value that stand apart

@@ -12,6 +12,7 @@ from outside import Home, Refusal
 
 from synaptic.config import load_config
 from synaptic.errors import ConfigError, Refused
+from synaptic.features.importing.known_entries import digest_path
 from synaptic.journal.journal import Journal
 
 NOTES = {
@@ -122,7 +123,7 @@ def test_a_source_that_is_missing_is_named_and_hinders_nothing(home: Home, vault
 def test_sessions_are_written_like_the_journal(home: Home) -> None:
     home.run("save", "The day before.")
     journal, day = home_journal(home.path), home.path / "sessions" / "2026-11-21.md"
-    assert journal.digest_path(numbered(1).at) == "@sessions/2026-11-21.md"
+    assert digest_path(journal, "sessions", numbered(1).at) == "@sessions/2026-11-21.md"
     for n in (1, 2):
         path = journal.append(numbered(n), path="@sessions/2026-11-21.md")
         assert path == "@sessions/2026-11-21.md"
@@ -149,7 +150,11 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     home.run("rebuild-index")
     assert home.entries() == synced and home.run("doctor").code == 0
     configure(home, 'capture_into = "journal"', 'day_file = "days/%Y-%m-%d.md"')
-    assert Journal(load_config(home.path)).digest_path(numbered(1).at) == "days/2026-11-21.md"
+    config = load_config(home.path)
+    assert (
+        digest_path(Journal(config), config.capture_into, numbered(1).at)
+        == "days/2026-11-21.md"
+    )
 
 
 def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> None:

@@ -15,6 +15,7 @@ from ...filters import Filters
 from ...index.lists import map_paths_by_short_id
 from ...index.rows import hash64
 from ...journal.disk import read_state_lines
+from ...journal.journal_files import JournalFiles
 from ...journal.projects import Projects, project_of_folder
 from ...journal.repository import find_checkout
 from ...journal.runs import open_import_runs
@@ -258,10 +259,16 @@ class KnownEntries:
         return texts
 
     def _new_path(self, source: str, at: datetime) -> str:
-        journal = self._ws.journal
         if source in SESSIONS and not self._into:
-            return journal.digest_path(at)
-        return f"{self._into}{journal.day_path(at)}"
+            return digest_path(self._ws.journal, self._ws.config.capture_into, at)
+        return f"{self._into}{self._ws.journal.day_path(at)}"
+
+
+def digest_path(journal: JournalFiles, capture_into: str, at: datetime) -> str:
+    """The path of the file for digests of sessions of this day."""
+    if capture_into == "sessions":
+        return f"@sessions/{at:%Y-%m-%d}.md"
+    return journal.day_path(at)
 
 
 def _place_in_source(extra: Mapping[str, str]) -> str:
