@@ -275,7 +275,9 @@ class Guard:
         session = self.sessions.find_visitor(Request(scope).cookies.get(cookie_name(scope), ""))
         if not session:
             if headers.get("hx-request"):
-                return Response(status_code=401, headers={"HX-Redirect": "/login"})
+                # only a search leaves its page: on others a text may stand half written
+                leaving = {"HX-Redirect": "/login"} if path == "/search" else None
+                return Response(status_code=401, headers=leaving)
             if not reading:
                 return HTMLResponse(_ended_page(), 401)
             query = scope["query_string"].decode("ascii", "replace")

@@ -597,7 +597,6 @@ def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> N
         assert not waiting(home) and list((home / "journal").rglob("*map.png"))
 
 
-@pytest.mark.slow
 def test_a_save_without_an_answer_leaves_the_text_and_says_what_to_do(
     browser: Browser, home: Path
 ) -> None:
@@ -638,6 +637,10 @@ def test_a_save_without_an_answer_leaves_the_text_and_says_what_to_do(
     expect(tasks.get_by_label("Add a task")).to_have_value("Call the printer")
     with served(home, *port, log_in=False, **NOW) as server:
         page = pages["/"]
+        with page.expect_response("**/preview") as preview:
+            page.locator(".box textarea").press_sequentially(" ")
+        assert preview.value.status == 401
+        page.locator(".box textarea").press("Backspace")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("body")).to_contain_text("Your session has ended")
         page.goto(server.link)

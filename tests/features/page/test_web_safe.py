@@ -110,10 +110,9 @@ def test_a_page_needs_a_session(server: Served, path: str) -> None:
     ):
         answer = ask(server, "GET", path, session=False, **headers)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
-    assert (
-        ask(server, "GET", path, session=False, hx_request="true").headers["hx-redirect"]
-        == "/login"
-    )
+    part = ask(server, "GET", path, session=False, hx_request="true")
+    leaves = "/login" if path.startswith("/search") else None
+    assert (part.status_code, part.headers.get("hx-redirect")) == (401, leaves)
     assert ask(server, "DELETE", path, session=False, origin=server.url).status_code == 401
 
 
