@@ -256,7 +256,11 @@ WEIGHTS = texts_option(
 SUM = text_option(
     "sum_of", "Add up a field, such as hours:: 1.5 in entries.", "--sum", metavar="FIELD"
 )
-BY = choice_option("by", GROUPS, help="Group the sums.")
+BY = text_option(
+    "by",
+    f"Group the sums, or count entries: by {', '.join(GROUPS)}, or by the values of a field.",
+    **complete_from(lambda: GROUPS),
+)
 
 # what a command does
 YES = switch("yes", "Do not ask.", "--yes", "-y")

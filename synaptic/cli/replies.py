@@ -256,17 +256,11 @@ def print_days(ws: Workspace, days: Days) -> None:
     print_answer(wire.days_json(days), text, days.listing.notices)
 
 
-def check_sum(sum_of: str | None, by: str | None) -> None:
-    """Raises InvalidArgument if groups are given without a field to sum."""
-    if by and not sum_of:
-        raise InvalidArgument("--by groups sums.", "Add the field to sum: --sum hours.")
-
-
-def print_totals(ws: Workspace, filters: Filters, sum_of: str, by: str | None) -> None:
-    """Prints the sums of a field over all entries that pass the filters."""
+def print_totals(ws: Workspace, filters: Filters, sum_of: str | None, by: str | None) -> None:
+    """Prints the sums of a field over all entries that pass the filters, or their number."""
     totals = sum_field(ws, sum_of, by, filters=filters)
-    text = terminal.totals_text(totals, output_for_workspace(ws))
-    print_answer(wire.totals_json(totals), text, totals.notices)
+    text = terminal.totals_text(totals, output_for_workspace(ws)) if totals.rows else ""
+    _print_results(ws, totals.rows, wire.totals_json(totals), text)
 
 
 def save_last_list(ws: Workspace, ids: Sequence[str]) -> None:

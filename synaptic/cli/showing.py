@@ -24,7 +24,6 @@ from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_o
 from .program import command
 from .replies import (
     NOTHING_FOUND,
-    check_sum,
     output_for_workspace,
     print_answer,
     print_days,
@@ -171,16 +170,15 @@ def find(
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first. With --sum, the sum of
-    a field over all entries that pass, by month or as --by says.
+    a field over all entries that pass, by month or as --by says; with --by alone, their number.
 
     Example: synaptic find --type decision --since "last month"
     """
     filters = take_filters(ws, options)
-    check_sum(sum_of, by)
-    if sum_of:
+    if sum_of or by:
         if text:
             raise InvalidArgument(
-                "--sum adds up all entries that pass the filters, and takes no TEXT.",
+                "--sum and --by take all entries that pass the filters, and no TEXT.",
                 "Narrow it by --project, --tag, --since or --where.",
             )
         return print_totals(ws, filters, sum_of, by)
@@ -352,8 +350,7 @@ def week(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
 def _print_days_or_sums(
     ws: Workspace, days: Days, sum_of: str | None = None, by: str | None = None
 ) -> None:
-    check_sum(sum_of, by)
-    if sum_of:
+    if sum_of or by:
         filters = Filters(since=days.since, until=days.until, include_superseded=True)
         return print_totals(ws, filters, sum_of, by or "project")
     return print_days(ws, days)

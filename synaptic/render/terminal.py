@@ -461,14 +461,14 @@ def _runs_text(written: DaysWritten) -> str:
 
 
 def totals_text(totals: Totals, to: Output) -> str:
-    """Returns the sums of a field as a table: a row for each group, and below them the sum over
-    all entries.
+    """Returns the sums of a field, or counts, as a table: a row for each group, and below them
+    the sum over all entries.
     """
     width = max(len(one.text) for one in (*totals.rows, *totals.all))
     lines = [to.paint(f"{one_line(totals.field)} by {totals.by}", "bold")]
     lines += [f"{one.text:>{width}}  {one_line(totals.label(one))}" for one in totals.rows]
     for total in totals.all:
-        line = f"{total.text:>{width}}  in all, {total.entry_count}"
+        line = f"{total.text:>{width}}  {totals.label_of_all(total)}"
         lines.append(to.paint(line, "bold"))
     return "\n".join(lines)
 

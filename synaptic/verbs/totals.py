@@ -1,4 +1,6 @@
-"""Sums a field of the entries that pass some filters, by day, week, month, tag or project."""
+"""Sums a field of the entries that pass some filters, or counts these entries, by day, week,
+month, tag, project or the value of a field.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,8 +19,10 @@ from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .exports import export
 
-GROUPS = ("day", "week", "month", "tag", "project")
-"""What the sums can be grouped by."""
+GROUPS = ("day", "week", "month", "type", "tag", "project")
+"""What the sums can be grouped by, beside the values of a field."""
+ENTRIES = "entries"
+"""What stands for the name of a field where entries are counted."""
 NOT_READ_SHOWN = 3
 """Values that a notice quotes of those that are no amount."""
 FIELDS_SHOWN = 10
@@ -28,8 +32,8 @@ FIELDS_SHOWN = 10
 @frozen
 class Total:
     """The sum of the amounts with one `unit` in one group: a day, a week such as `2026-W47`, a
-    month, a tag or a project; "" stands for no tag, no project or no date. `entries` counts the
-    entries that have such an amount.
+    month, a tag, a project or a value; "" stands for none. `entries` counts the entries that
+    have such an amount.
     """
 
     group: str
@@ -52,8 +56,9 @@ class Total:
 
 @frozen
 class Totals:
-    """The sums of the field `field`: `rows` by group, and `all` over all entries, one for each
-    unit. An entry with several tags counts in the row of each, and once in `all`.
+    """The sums of the field `field`, or the numbers of ENTRIES: `rows` by group, and `all` over
+    all entries, one for each unit. An entry with several tags counts in the row of each, and
+    once in `all`.
     """
 
     field: str
@@ -64,7 +69,11 @@ class Totals:
 
     def label(self, total: Total) -> str:
         """The name of a row's group, or that the entries have none: `no project`."""
-        return total.group or f"no {self.by if self.by in ('tag', 'project') else 'date'}"
+        return total.group or f"no {'date' if self.by in ('day', 'week', 'month') else self.by}"
+
+    def label_of_all(self, total: Total) -> str:
+        """What stands beside a sum over all entries: `in all, 7 entries`."""
+        return "in all" if self.field == ENTRIES else f"in all, {total.entry_count}"
 
     @property
     def sentence(self) -> str:
@@ -82,19 +91,25 @@ def _entry_count(number: int) -> str:
 
 
 def sum_field(
-    ws: Workspace, name: str, by: str | None = None, *, filters: Filters | None = None
+    ws: Workspace, name: str | None, by: str | None = None, *, filters: Filters | None = None
 ) -> Totals:
     """The sums of the field `name` over all entries that pass, by one of GROUPS (default:
-    month). Replaced entries count only if the filters include them.
+    month) or by the values of another field; without a name, the numbers of these entries.
+    Replaced entries count only if the filters include them.
 
     Values that are no amount are left out, and a notice quotes some. Raises InvalidArgument if
-    no entry that passes has an amount in that field, with the names of fields that have some.
+    no entry that passes has an amount in that field, or none has the field `by`, with the names
+    of fields that some have.
     """
-    group = match_valid_name(GROUPS, by or "month", "by")
+    group = field_name(by or "month")
+    if group not in GROUPS:
+        names = in_step(ws, lambda _: ws.index.field_names())
+        if group not in names:
+            match_valid_name((*GROUPS, *sorted(names)[:FIELDS_SHOWN]), group, "by")
     totals, fields = sum_entries(
         export(ws, filters or Filters()), name, group, hours_in_text=ws.config.hours_in_text
     )
-    if not totals.all:
+    if name and not totals.all:
         hint = "Write a line such as `hours:: 1.5` into an entry, or name another field."
         if field_name(name) == HOURS and not ws.config.hours_in_text:
             more = "With `hours_in_text = true` in config.toml, (2h) in a text counts, too."
@@ -109,17 +124,22 @@ def sum_field(
 
 
 def sum_entries(
-    entries: Iterable[Entry], name: str, by: str, *, hours_in_text: bool = False
+    entries: Iterable[Entry], name: str | None, by: str, *, hours_in_text: bool = False
 ) -> tuple[Totals, Texts]:
-    """(the sums of the field `name` over these entries, fields that have amounts)."""
-    wanted = field_name(name)
+    """(the sums of the field `name` over these entries, fields that have amounts). Without a
+    name entries are counted: of those grouped by a field, those that have it.
+    """
+    wanted = field_name(name or "")
     by_group, over_all = _Sums(), _Sums()
     fields: set[str] = set()
     not_read: list[str] = []
     within_lines = 0
     counted: set[tuple[str, str, str]] = set()
     for entry in entries:
+        groups = _groups_of_entry(entry, by)
         amounts: dict[str, Decimal] = defaultdict(Decimal)
+        if not name and (by in GROUPS or any(groups)):
+            amounts[""] = Decimal(1)
         for field, text, amount in _amounts_of_entry(entry, counted, hours_in_text):
             if amount:
                 fields.add(field)
@@ -127,13 +147,13 @@ def sum_entries(
                 amounts[amount.unit] += amount.value
             elif field == wanted:
                 not_read.append(text)
-        within_lines += _stands_within_line(entry.content, wanted)
+        within_lines += bool(wanted) and _stands_within_line(entry.content, wanted)
         for unit, value in amounts.items():
             over_all.add("", unit, value)
-            for group in _groups_of_entry(entry, by):
+            for group in groups:
                 by_group.add(group, unit, value)
     notices = _notices_of_uncounted(wanted, not_read, within_lines)
-    totals = Totals(wanted, by, by_group.totals(), over_all.totals(), notices)
+    totals = Totals(wanted or ENTRIES, by, by_group.totals(), over_all.totals(), notices)
     return totals, tuple(sorted(fields))[:FIELDS_SHOWN]
 
 
@@ -180,8 +200,11 @@ def _amounts_of_entry(
 def _groups_of_entry(entry: Entry, by: str) -> Texts:
     if by == "tag":
         return entry.tags or ("",)
-    if by == "project":
-        return (entry.project or "",)
+    if by in ("type", "project"):
+        return (getattr(entry, by) or "",)
+    if by not in GROUPS:
+        values = dict.fromkeys(value for name, value in entry.fields if name == by)
+        return tuple(values) or ("",)
     if not entry.dated:
         return ("",)
     if by == "week":

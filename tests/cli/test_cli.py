@@ -403,8 +403,10 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert run("export", "--csv", "--sum", "hours", "--by", "tag").out == (
         "tag,hours,unit,entries\nida,2.75,,2\n"
     )
-    assert "takes no TEXT" in run("find", "tea", "--sum", "hours").err
-    assert "Add the field to sum" in run("day", "--by", "tag").err
+    assert "and no TEXT" in run("find", "tea", "--sum", "hours").err
+    assert run("find", "--by", "tag").out == "entries by tag\n3  ida\n1  no tag\n4  in all\n"
+    assert "Nothing found" in run("day", "2020-01-01", "--by", "tag").err
+    assert "Valid: day, week, month, type, tag" in run("week", "--by", "colour").err
 
 
 def test_a_save_on_a_terminal_names_the_nearest_entry_in_one_line(

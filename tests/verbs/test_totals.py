@@ -56,6 +56,32 @@ def test_every_amount_counts_once_in_its_groups(
     assert "“three”" in totals.notices[0] and "[hours:: 1.5]" in totals.notices[1]
 
 
+def test_entries_are_counted_by_any_field(work: Workspace) -> None:
+    counts = sum_field(work, None, "type")
+    assert (rows(counts), counts.notices) == ([("note", "6")], ())
+    assert rows(sum_field(work, None, "tag")) == [("a", "3"), ("b", "1"), ("no tag", "3")]
+    # only entries that have the field count by its values, each once, front matter with each
+    by_hours = sum_field(work, None, "Hours")
+    assert rows(by_hours) == [
+        ("0.25", "1"),
+        ("1:30", "1"),
+        ("2", "1"),
+        ("8", "2"),
+        ("three", "1"),
+    ]
+    assert by_hours.label_of_all(by_hours.all[0]) == "in all" and by_hours.all[0].value == 6
+    # sums keep those without it
+    assert rows(sum_field(work, "hours", "cost")) == [
+        ("12,50 EUR", "4"),
+        ("20 USD", "1.5"),
+        ("no cost", "8.25"),
+    ]
+    assert not sum_field(work, None, filters=Filters(since="2027-01-01")).rows
+    with pytest.raises(InvalidArgument) as error:
+        sum_field(work, None, "costs")
+    assert error.value.valid[-2:] == ("cost", "hours")
+
+
 def test_units_are_never_mixed(work: Workspace) -> None:
     totals = sum_field(work, "cost", filters=Filters(since="2026-10-01"))
     assert rows(totals) == [("2026-10", "12.5 EUR"), ("2026-10", "20 USD")]

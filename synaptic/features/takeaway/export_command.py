@@ -10,7 +10,6 @@ from typing import Any
 from ...cli import flags as f
 from ...cli.flags import argument, switch
 from ...cli.program import command
-from ...cli.replies import check_sum
 from ...errors import InvalidArgument, JournalError
 from ...render import terminal, wire
 from ...render.fence import clean
@@ -44,7 +43,7 @@ def _export(
     """Write entries as rows for other programs, oldest first.
 
     Private passages (<private>...</private>) are left out, superseded entries are not. No file
-    is overwritten. With --sum, the rows are the sums of a field.
+    is overwritten. With --sum or --by, the rows are the sums of a field, or counts.
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
@@ -53,8 +52,7 @@ def _export(
             "export takes either --json or --csv.", valid=("--json [FILE]", "--csv [FILE]")
         )
     filters = replace(take_filters(ws, options), include_superseded=True)
-    check_sum(sum_of, by)
-    if sum_of:
+    if sum_of or by:
         totals = sum_field(ws, sum_of, by, filters=filters)
         lines = totals_json_rows(totals) if as_rows else wire.totals_csv_rows(totals)
     else:
