@@ -55,6 +55,7 @@ from .replies import (
     ask_agreed_id,
     ask_agreement,
     can_ask,
+    change_all,
     check_can_ask,
     edit_or_print_path,
     output_for_workspace,
@@ -69,6 +70,8 @@ from .replies import (
 
 MOST_FILES = 5
 """The most files that `delete` names of those that stay."""
+OF_ONE_ENTRY = ("content", "append", "title", "supersedes")
+"""Options of `update` that can change one entry only."""
 NONE_WAITS = "No preference waits for your yes."
 PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a terminal."
 
@@ -189,7 +192,7 @@ def analyze(ws: Workspace, note: bool, strategy: str, text: Words = ()) -> None:
 
 @command(
     "update",
-    f.ID,
+    argument(list[str], "ids", "ID", f.ID_HELP, **ID_COMPLETION),
     text_option("content", "The new text; - reads standard input.", metavar="TEXT"),
     text_option("append", "Text to add at the end; - reads standard input.", metavar="TEXT"),
     *f.MARKS,
@@ -219,33 +222,37 @@ def analyze(ws: Workspace, note: bool, strategy: str, text: Words = ()) -> None:
     f.ATTACH,
     opens=False,
 )
-def update(home: str | None, id: str, attach: Sequence[Path] = (), **changes: Any) -> None:
-    """Change an entry in its file; what you do not name stays.
+def update(home: str | None, ids: Words, attach: Sequence[Path] = (), **changes: Any) -> None:
+    """Change entries in their files; what you do not name stays.
 
-    Files to which the new text links are copied beside the note, as by save.
+    Files to which the new text links are copied beside the note, as by save. Several entries
+    can get the same marks, such as a tag or a project; one undo takes all back.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
+    if ids[1:] and (one := [*filter(changes.get, OF_ONE_ENTRY), *["attach"] * bool(attach)]):
+        raise InvalidArgument(
+            f"--{one[0]} changes one entry, and {len(ids):,} were named.",
+            "Name one, or give all the same marks: --add-tag, --project, --type, --due.",
+        )
     with open_home(home) as ws:
         if can_ask():
-            id = ask_agreed_id(ws, id, lambda _: "Change it?", always=False)
+            ids = [ask_agreed_id(ws, id, lambda _: "Change it?", always=False) for id in ids]
         else:
-            refuse_list_number(id)
+            for id in ids:
+                refuse_list_number(id)
         is_typed = "-" not in (changes.get("content"), changes.get("append"))
         for name in ("content", "append"):
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
         by = agent_name()
-        receipt, attached = update_with_files(
-            ws,
-            id,
-            _local_files(attach, is_typed=is_typed),
-            changes,
-            by_person=not by,
-            by=by,
-            confirms=is_person(),
-        )
-        print_receipt(ws, "Updated", receipt, attached)
+        who: dict[str, Any] = {"by_person": not by, "by": by, "confirms": is_person()}
+        if ids[1:]:
+            change = partial(changing.update, ws, **who, **changes)
+            return change_all(ws, "update", "Updated", ids, change)
+        local = _local_files(attach, is_typed=is_typed)
+        receipt, attached = update_with_files(ws, ids[0], local, changes, **who)
+        return print_receipt(ws, "Updated", receipt, attached)
 
 
 @command(
@@ -382,24 +389,10 @@ def delete(home: str | None, ids: Words, yes: bool, purge: bool) -> None:
 
         if not yes:
             ids = [ask_agreed_id(ws, id, question, always=True) for id in ids]
-        elif ids[1:] and not purge:  # a wrong one is named before the others go
-            ids = [resolve_id(ws, id) for id in ids]
-        receipts: list[Receipt] = []
-        with ws.own_journal.doing("delete", entries=ids if ids[1:] else ()) as deed:
-            try:
-                receipts += (_delete_one(ws, id, purge=purge) for id in dict.fromkeys(ids))
-            except SynapticError as error:
-                if receipts:
-                    error.message += f" {len(receipts):,} others were deleted."
-                raise
-        if not receipts[1:]:
-            return print_receipt(ws, "Deleted", receipts[0])
-        to = output_for_workspace(ws)
-        lines = [f"Deleted {short_id(one.id)} in {to.full_path(one.path)}" for one in receipts]
-        lines += [f"`synaptic undo {deed.run}` takes all back."] * (not purge)
-        notices = [*chain.from_iterable(one.notices for one in receipts)]
-        data = {"success": True, "deleted": wire.as_json(receipts), "undo": deed.run}
-        return print_answer(data, "\n".join(lines), notices)
+        act = partial(_delete_one, ws, purge=purge)
+        if not ids[1:]:
+            return print_receipt(ws, "Deleted", act(ids[0]))
+        return change_all(ws, "delete", "Deleted", ids, act, is_undoable=not purge)
 
 
 def _delete_one(ws: Workspace, id: str, *, purge: bool) -> Receipt:
@@ -456,12 +449,12 @@ def restore(ws: Workspace, id: str = "") -> None:
 
 @command(
     "undo",
-    argument(str | None, "id", "ID", "One that --list shows. [default: the last]"),
+    argument(list[str] | None, "ids", "ID", "Those that --list shows. [default: the last]"),
     switch("lists", "List what can be taken back, the newest first.", "--list"),
     f.YES,
 )
-def undo(ws: Workspace, lists: bool, yes: bool, id: str = "") -> None:
-    """Take back the last thing that you did, or one that --list shows.
+def undo(ws: Workspace, lists: bool, yes: bool, ids: Words = ()) -> None:
+    """Take back the last thing that you did, or those that --list shows.
 
     A save, an edit, a tick, a rename, an import: it says what it took back, and can be taken
     back itself. It asks if the last thing is older than a day, or was not done by a command.
@@ -471,16 +464,34 @@ def undo(ws: Workspace, lists: bool, yes: bool, id: str = "") -> None:
     if lists:
         runs = undoing.list_runs_with_words(ws)
         return print_answer({"undoable": wire.as_json(runs)}, terminal.runs_text(runs))
-    if not id:
-        run = undoing.find_last(undoing.list_runs(ws), by_person=not agent_name())
+    runs = undoing.list_runs(ws)
+    if not ids:
+        run = undoing.find_last(runs, by_person=not agent_name())
         if not _is_expected(ws, run):
             about = terminal.run_text(run)
             if not ask_agreement(f"Undo of {about}", f"Take back {about}?", yes=yes):
                 return None
-        id = run.run
-    undone = undoing.undo_run(ws, id, by_person=not agent_name(), confirms=is_person())
-    data = {"success": True} | wire.as_json(undone)
-    return print_answer(data, terminal.undone_text(undone), undone.notices)
+        ids = [run.run]
+
+    def place(id: str) -> int:
+        """Counted from the newest run; an id that names none comes before it."""
+        return next((n for n, run in enumerate(runs) if run.run.startswith(id.lower())), -1)
+
+    ids = sorted(dict.fromkeys(ids), key=place)
+    undone: list[undoing.Undone] = []
+    try:
+        for id in ids:
+            one = undoing.undo_run(ws, id, by_person=not agent_name(), confirms=is_person())
+            undone.append(one if id == ids[-1] else replace(one, earlier=None))
+    except SynapticError as error:
+        if undone:
+            error.message += f" {len(undone):,} others were taken back."
+        raise
+    data = wire.as_json(undone[0] if not undone[1:] else {"undone": undone})
+    notices = [*chain.from_iterable(one.notices for one in undone)]
+    return print_answer(
+        {"success": True} | data, "\n".join(map(terminal.undone_text, undone)), notices
+    )
 
 
 def _is_expected(ws: Workspace, run: LoggedRun) -> bool:

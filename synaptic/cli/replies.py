@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import chain
 
 import typer
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotFound, SynapticError
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
@@ -136,6 +137,36 @@ def print_receipt(
             f"{short_id(one.id)} {one.date} {_short_title(one)}" for one in receipt.leaning
         ]
         say(f"May lean on the replaced one: {'; '.join(lines)}")
+
+
+def change_all(
+    ws: Workspace,
+    verb: str,
+    done: str,
+    ids: Sequence[str],
+    act: Callable[[str], Receipt],
+    *,
+    is_undoable: bool = True,
+) -> None:
+    """Changes these entries as one run, which one undo takes back, and prints what was `done`.
+    An error says how many were changed before it.
+    """
+    if is_undoable:  # a wrong id is named before the others change
+        ids = [resolve_id(ws, id) for id in ids]
+    receipts: list[Receipt] = []
+    with ws.own_journal.doing(verb, entries=ids) as deed:
+        try:
+            receipts += map(act, dict.fromkeys(ids))
+        except SynapticError as error:
+            if receipts:
+                error.message += f" {len(receipts):,} others were {done.lower()}."
+            raise
+    to = output_for_workspace(ws)
+    lines = [f"{done} {short_id(one.id)} in {to.full_path(one.path)}" for one in receipts]
+    lines += [f"`synaptic undo {deed.run}` takes all back."] * is_undoable
+    notices = [*dict.fromkeys(chain.from_iterable(one.notices for one in receipts))]
+    data = {"success": True, done.lower(): wire.as_json(receipts), "undo": deed.run}
+    return print_answer(data, "\n".join(lines), notices)
 
 
 def _short_title(near: Near) -> str:

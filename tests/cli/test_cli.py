@@ -623,6 +623,36 @@ def test_several_entries_go_at_once_and_one_undo_brings_them_back(
     assert run("undo").code == 0 and today(home).read_bytes() == before
 
 
+def test_several_entries_get_the_same_marks_and_one_undo_takes_them_back(
+    home: Path, run: Run
+) -> None:
+    ids = [run("save", f"Page {number}", "--json").id for number in range(3)]
+    before = today(home).read_bytes()
+    for args in (("zzzzzzzz", "--add-tag", "a"), ("--title", "Same"), ("--attach", "x.pdf")):
+        assert run("update", *ids, *args).code != 0 and today(home).read_bytes() == before
+    changed = run("update", *ids, "--add-tag", "a", "--project", "shop", "--due", "2026-12-01")
+    assert changed.out.count("Updated ") == 3 and today(home).read_text().count("#a") == 3
+    [step] = re.findall(r"`synaptic (undo \S+)` takes all back", changed.out)
+    assert run(*step.split()).code == 0 and today(home).read_bytes() == before
+
+
+def test_several_changes_are_taken_back_in_whatever_order_they_are_named(
+    home: Path, run: Run
+) -> None:
+    id = run("save", "Chose oak.", "--json").id
+    before = today(home).read_bytes()
+    for number in range(3):
+        run("update", id, "--append", f"Line {number}")
+    listed = run("undo", "--list", "--json").json["undoable"]
+    oldest_first = [one["run"] for one in listed[:3]][::-1]
+    answer = run("undo", *oldest_first)
+    assert answer.out.count("Took back") == 3 and today(home).read_bytes() == before
+    again = [one["run"] for one in run("undo", "--list", "--json").json["undoable"][:3]]
+    failed = run("undo", *again[:2], "zzzzzzzz")
+    assert failed.code != 0 and "zzzzzzzz" in failed.err
+    assert today(home).read_bytes() == before  # an unknown one is named before all others
+
+
 def test_undo_asks_before_it_takes_back_what_nobody_has_in_mind(
     home: Path, run: Run, on_terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

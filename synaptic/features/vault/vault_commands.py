@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...cli import flags as f
 from ...cli.flags import argument, option, text_option
 from ...cli.program import command
 from ...cli.replies import (
     IN_JSON,
     ask_agreement,
+    change_all,
     empty_journal_text,
     output_for_workspace,
     print_answer,
     print_undoable,
 )
 from ...errors import InvalidArgument
+from ...filters import Filters
 from ...journal.renames import MANY_EDITS
 from ...render import terminal, wire
 from ...render.fence import clean
-from ...serving.arguments import is_person
-from ...verbs import browse
+from ...render.terminal import say
+from ...serving.arguments import agent_name, is_person
+from ...verbs import browse, changing
+from ...verbs.exports import export
 from ...verbs.undoing import list_runs
 from ...workspace import many_edits
 from ...workspace.many_edits import EditPlan, Renamed
+from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from . import plan_rename
 from .retagging import plan_tag_rename
@@ -84,7 +91,7 @@ def _rename(
     option(
         tuple[str, str] | None,
         "rename",
-        "Rename a tag, and the tags below it, in all notes.",
+        "Rename a tag, and the tags below it, in all notes; or a project.",
         metavar="OLD NEW",
     ),
     f.DRY_RUN,
@@ -99,12 +106,14 @@ def _tags(
     rename: tuple[str, str] | None = None,
     undo: str | None = None,
 ) -> None:
-    """Count types, tags and projects; rename a tag.
+    """Count types, tags and projects; rename a tag or a project.
 
     Example: synaptic tags --rename db databases --dry-run
     """
     if undo is not None:
         return _take_back(ws, "tags", undo, yes=yes)
+    if rename and _is_project(ws, rename[0]):
+        return _rename_project(ws, *rename, dry_run=dry_run, yes=yes)
     if rename:
         plan = plan_tag_rename(ws, *rename, confirms=is_person())
         return _carry_out(ws, plan, "tags", dry_run=dry_run, yes=yes)
@@ -112,6 +121,38 @@ def _tags(
     assert facets
     text = empty_journal_text(ws) or terminal.facets_text(facets, output_for_workspace(ws))
     return print_answer(wire.facets_json(facets), text)
+
+
+def _is_project(ws: Workspace, name: str) -> bool:
+    """True if a project is called so, and no tag."""
+    names = in_step(ws, lambda _: ws.index.vocabulary())
+    return name.lower() in names.projects and name.lower().lstrip("#") not in names.tags
+
+
+def _rename_project(
+    ws: Workspace, old_name: str, new_name: str, *, dry_run: bool, yes: bool
+) -> None:
+    """Moves the entries of a project to another, one by one, as `update --project` does. Those
+    of sources, which are only read, keep it.
+    """
+    filters = Filters(projects=(old_name,), include_superseded=True)
+    is_source = ws.journal.roots.split_path
+    ids = [
+        entry.id
+        for entry in export(ws, filters)
+        if (entry.project or "").lower() == old_name.lower() and not is_source(entry.path)[0]
+    ]
+    number = terminal.entry_count_text(len(ids))
+    text = f"{number} would move from project {old_name} to {new_name}."
+    if dry_run or not ids:
+        return print_answer({"entries": ids}, text)
+    say(text)
+    if not ask_agreement("tags", "Move them?", yes=yes):
+        return None
+    change = partial(
+        changing.update, ws, by_person=not agent_name(), confirms=is_person(), project=new_name
+    )
+    return change_all(ws, "update", "Updated", ids, change)
 
 
 def _carry_out(

@@ -566,6 +566,24 @@ def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -
     assert home.run("rename", "Zelazny").code == 2
 
 
+def test_a_project_is_joined_with_another_unless_a_tag_is_called_so(home: ForkedHome) -> None:
+    for project, text in (("shopp", "One. #sf"), ("Shopp", "Two."), ("shop", "Three.")):
+        home.ask("save", text, "--project", project)
+    first = home.files()
+    shown = home.run("tags", "--rename", "shopp", "shop", "--dry-run").out
+    assert shown == "2 entries would move from project shopp to shop.\n"
+    assert home.person("tags", "--rename", "shopp", "shop", keys=b"n\r").code == 0
+    assert home.files() == first
+    moved = home.ask("tags", "--rename", "shopp", "shop", "--yes")
+    assert len(moved["updated"]) == 2
+    assert home.ask("find", "--project", "shop")["total"] == 3
+    home.ask("undo", moved["undo"])
+    assert home.files() == first
+    home.ask("save", "Four. #shopp")
+    shown = home.run("tags", "--rename", "shopp", "shop", "--dry-run").out
+    assert "+ " in shown and "Four. #shop" in shown
+
+
 def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path: Path) -> None:
     works = {}
     for links in (10, 30):
