@@ -70,12 +70,12 @@ class Filters:
 
     A tag `a+b` is passed by entries that have both.
     Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
-    folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
-    (field in lower case, value) pairs, all of which must hold. `links_to` is a name
-    in a link, `ids` are whole ids. `sources` are values of `via`, or the root (`@vault`) or
-    `by hand` of entries without it. With `sessions` only digests of sessions pass. Entries that
-    pass `without` are left out. `scope` passes the entries of a project by what proves it, and
-    not by its name.
+    folders, files or globs. `words` are words, phrases and beginnings (`plug*`); an entry
+    must hold all of `all_words`. `where` are (field in lower case, value) pairs, all of which
+    must hold. `links_to` is a name in a link, `ids` are whole ids. `sources` are values of
+    `via`, or the root (`@vault`) or `by hand` of entries without it. With `sessions` only
+    digests of sessions pass. Entries that pass `without` are left out. `scope` passes the
+    entries of a project by what proves it, and not by its name.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -84,6 +84,7 @@ class Filters:
     files: Texts = ()
     paths: Texts = ()
     words: Texts = ()
+    all_words: Texts = ()
     since: str | None = None
     until: str | None = None
     min_importance: int | None = None

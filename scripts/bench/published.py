@@ -180,7 +180,7 @@ def nearest(reader: Workspace, asked: list[str]) -> list[Row]:
     with index.engine.transaction(None):
         exactly = Exactly(index.engine.rows("SELECT rowid, embedding FROM chunk_vec"))
         for name, filters in KNN_FILTERS.items():
-            passing = index.passing_chunks(filters, None, ())
+            passing = index.passing_chunks(filters, None)
             shares = []
             times = []
             for vector in asked_for:

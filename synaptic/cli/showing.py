@@ -169,8 +169,9 @@ def find(
 ) -> None:
     """List entries by marks and dates.
 
-    Without TEXT a timeline, newest first; with TEXT, best matches first. With --sum, the sum of
-    a field over all entries that pass, by month or as --by says; with --by alone, their number.
+    Without TEXT a timeline, newest first; with TEXT, best matches first, or with --order newest
+    all that hold its words. With --sum, the sum of a field over all entries that pass, by month
+    or as --by says; with --by alone, their number.
 
     Example: synaptic find --type decision --since "last month"
     """

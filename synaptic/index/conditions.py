@@ -27,7 +27,7 @@ _ASKED_OF_EACH_ROW = {
     *("types", "projects", "scope", "since", "until", "min_importance", "max_importance"),
     *("has_body", "has_files", "sessions", "without", "include_superseded"),
 }
-_NAMES_ROWS = {"tags", "files", "words", "where", "links_to"}
+_NAMES_ROWS = {"tags", "files", "words", "all_words", "where", "links_to"}
 """Filters that are asked of each entry of a walk, and those that name the entries that pass."""
 
 _INDEXES_OF_PROJECT = {
@@ -196,18 +196,15 @@ def _owners(scope: Scope) -> list[tuple[str, str]]:
 
 
 def chunk_conditions(
-    filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+    filters: Filters, within: Sequence[int] | None
 ) -> tuple[str, tuple[Any, ...]]:
-    """The conditions of chunks that pass the filters, are of the entries `within`, and whose
-    entries hold the quoted phrases, and their values; ("", ()) where all chunks pass.
+    """The conditions of chunks that pass the filters and are of the entries `within`, and their
+    values; ("", ()) where all chunks pass.
     """
     condition, values = filter_conditions(filters)
     if within is not None:
         condition += f" AND e.rowid IN {BOUND_LIST}"
         values = (*values, json.dumps(list(within)))
-    for phrase in phrases:
-        condition += f" AND {_HOLDS_PHRASE}"
-        values = (*values, Match(phrase))
     return condition, values
 
 
@@ -309,6 +306,11 @@ def _word_values(words: Sequence[str]) -> Texts:
     return (Match(" OR ".join(map(fts5_expression, words))),)
 
 
+def _all_words_condition(words: Sequence[str]) -> Condition:
+    holds_all = " AND ".join([_HOLDS_PHRASE] * len(words))
+    return holds_all, [Match(fts5_expression(word)) for word in words]
+
+
 def _scope_condition(scope: Scope) -> Condition:
     """The SQL of `Scope.covers`; with `with_none`, of `Scope.reaches`."""
     of_none = "e.project_key IS NULL AND e.remote IS NULL AND e.root IS NULL"
@@ -360,6 +362,7 @@ CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
         _path_patterns,
     ),
     "words": _fixed_condition(_HOLDS_PHRASE, _word_values),
+    "all_words": _all_words_condition,
     "since": _fixed_condition("e.dated = 1 AND e.at >= ? AND e.date >= ?", _bound_by_day(-1)),
     "until": _fixed_condition("e.dated = 1 AND e.at < ? AND e.date <= ?", _bound_by_day(2)),
     "min_importance": _fixed_condition("coalesce(e.importance, 5) >= ?"),

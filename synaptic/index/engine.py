@@ -51,16 +51,10 @@ class Engine(Protocol):
     def size(self) -> int:
         """Bytes on disk."""
 
-    def passing_chunks(
-        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
-    ) -> Any:
-        """Returns the chunks that pass the filters, belong to the entries `within`, and whose
-        entries hold the quoted phrases, in a form for `lexical` and `semantic`; None if all
-        chunks pass.
+    def passing_chunks(self, filters: Filters, within: Sequence[int] | None) -> Any:
+        """Returns the chunks that pass the filters and belong to the entries `within`, in a
+        form for `lexical` and `semantic`; None if all chunks pass.
         """
-
-    def has_phrases(self, phrases: Sequence[str]) -> bool:
-        """True if the entry of some chunk holds all these quoted phrases."""
 
     def lexical(self, terms: Sequence[str], passing: Any, *, limit: int) -> list[Candidate]:
         """The chunks that hold any of the quoted `terms`, best BM25 first; of equals the

@@ -99,7 +99,6 @@ class Index:
         self.engine = engine
         self.meta = engine.meta
         self.passing_chunks = engine.passing_chunks
-        self.has_phrases = engine.has_phrases
         self.lexical = engine.lexical
         self.semantic = engine.semantic
         self.stem = engine.stem

@@ -99,10 +99,10 @@ class SqliteEngine(Database):
         self._was_asked_for_likely = False
 
     def passing_chunks(
-        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
+        self, filters: Filters, within: Sequence[int] | None
     ) -> array[int] | None:
         """The rowids of these chunks."""
-        sql, values = chunk_conditions(filters, within, phrases)
+        sql, values = chunk_conditions(filters, within)
         if not sql:
             return None
         chunks = self.cached("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
@@ -111,9 +111,6 @@ class SqliteEngine(Database):
                 chunks.clear()
             chunks[sql, values] = array("q", json.loads(self.value(_CHUNKS + sql, *values)))
         return chunks[sql, values]
-
-    def has_phrases(self, phrases: Sequence[str]) -> bool:
-        return bool(self.passing_chunks(Filters(), None, phrases))
 
     def lexical(
         self, terms: Sequence[str], passing: array[int] | None, *, limit: int

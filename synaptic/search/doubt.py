@@ -326,7 +326,7 @@ def write_notices(
     else:
         notices += remarks
     notices += plan.parsed.notices
-    if plan.parsed.only_phrases and not plan.required:
+    if plan.parsed.only_phrases and not plan.filters.all_words:
         notices.append(
             Sentence("No entry holds that phrase; its words were searched one by one.")
         )

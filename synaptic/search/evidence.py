@@ -157,7 +157,7 @@ class Evidence:
             rows = self.plan.within
             if one.layer == "title":
                 rows = [row for row in self.plan.titled if rows is None or row in rows]
-            passing = index.passing_chunks(Filters(**one.filters), rows, self.plan.required)
+            passing = index.passing_chunks(Filters(**one.filters), rows)
             ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)

@@ -25,7 +25,6 @@ from ..index.index import Index
 from ..journal.repository import Checkout
 from ..language.analysis.forms import searchable_parts
 from ..language.query import MAX_LIMIT, ParsedQuery, search_terms
-from ..language.words import fts5_expression
 from ..models import (
     ORDERS,
     Execution,
@@ -113,9 +112,8 @@ class QueryPlan(Request):
     by row), and `nothing`, the notice for an empty answer. `over_budget` is the reason why it
     searches by words only.
 
-    The index gave `required` (phrases that a hit must contain: the query has only phrases, and
-    some entry contains one) and `titled` (the rows of entries whose title, page name or alias
-    is the query).
+    The index gave `titled` (the rows of entries whose title, page name or alias is the query);
+    a query that has only phrases requires them, if some entry holds them all.
     """
 
     recent: bool = False
@@ -124,7 +122,6 @@ class QueryPlan(Request):
     changes: Mapping[int, str] = field(default_factory=dict)
     nothing: str = ""
     over_budget: str = ""
-    required: Texts = ()
     titled: Sequence[int] = ()
     sub_queries: tuple[SubQuery, ...] = ()
 
@@ -187,9 +184,10 @@ def complete_plan(index: Index, plan: QueryPlan) -> QueryPlan:
     if len(terms) < len(parsed.terms):
         cut = Sentence("Only the {n} rarest words of the query were looked up.", n=MAX_TERMS)
         parsed = replace(parsed, terms=terms, notices=(*parsed.notices, cut))
-    phrases = tuple(fts5_expression(phrase) for phrase in parsed.phrases)
-    is_required = parsed.only_phrases and index.has_phrases(phrases)
-    plan = replace(plan, parsed=parsed, required=phrases if is_required else ())
+    holding = Filters(all_words=parsed.phrases, include_superseded=True)
+    if parsed.only_phrases and index.list_rows(holding, order="newest", limit=1):
+        plan = replace(plan, filters=replace(plan.filters, all_words=parsed.phrases))
+    plan = replace(plan, parsed=parsed)
     return replace(plan, sub_queries=_first_sub_queries(plan))
 
 
@@ -259,7 +257,7 @@ def sub_queries_of(
     asked: list[tuple[SearchLayer, Filters]] = [(layer, searched)]
     if (prefer.since or prefer.until) and not (searched.since or searched.until):
         asked.append(("temporal", replace(searched, since=prefer.since, until=prefer.until)))
-    if plan.parsed.phrases and not plan.required:
+    if plan.parsed.phrases and not plan.filters.all_words:
         asked.append(("phrase", replace(searched, words=plan.parsed.phrases)))
     if plan.titled:
         asked.append(("title", searched))
@@ -285,16 +283,13 @@ def sub_queries_of(
 def plan_as_json(plan: QueryPlan) -> Json:
     """The plan as JSON, with its long texts cut."""
     limit = plan.limit or (LIST_LIMIT if plan.is_list else None)
-    required = filters_as_json(plan.filters.active_values())
-    if plan.required:
-        required["phrases"] = shorten(", ".join(plan.parsed.phrases), SHOWN_CHARACTERS)
     return {
         "strategy": plan.strategy,
         "sub_queries": [sub_query_as_json(query) for query in plan.sub_queries],
         "execution": plan.execution,
         "merge": plan.merge,
         "rounds": plan.rounds,
-        "required": required,
+        "required": filters_as_json(plan.filters.active_values()),
         "preferred": filters_as_json(plan.prefer.active_values()),
         "order": plan.order,
         "end": f"after the first {limit}" if limit else "after the last hit that fits",

@@ -611,7 +611,7 @@ def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> di
         return {}
     candidates = ws.index.lexical(
         [fts5_expression(term) for term in rare[:RARE_WORDS]],
-        ws.index.passing_chunks(Filters(), rows, ()),
+        ws.index.passing_chunks(Filters(), rows),
         limit=4 * len(rows),
     )
     return {hit.entry_rowid: -hit.score for hit in reversed(candidates)}

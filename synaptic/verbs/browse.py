@@ -20,9 +20,9 @@ from ..filters import ALL_TAGS, Filters
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT
-from ..models import ORDERS, Entry, Facets, Order, SearchResult, Texts, frozen
+from ..models import ORDERS, Entry, Facets, Json, Order, SearchResult, Texts, frozen
 from ..notes.marks import link_key
-from ..search.search import drop_any_project, filters_and_own_project, search
+from ..search.search import drop_any_project, filters_and_own_project, make_request, search
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import working_checkout
 from ..workspace.readback import read_entries
@@ -114,25 +114,36 @@ def find(
     """Entries that pass the filters: by relevance with a query, a timeline without one.
 
     `order` defaults to relevance with a query and to newest without; without, the asker's
-    project comes first. `around` (an id) gives the entries before and after that entry, oldest
-    first. `cursor` comes from the previous answer and stays right while entries arrive.
-    `facets` adds the counts of types, tags and projects. Undated entries come last, and no date
-    filter lets them pass.
+    project comes first. In another order than relevance all entries are listed that hold the
+    words of the query, or, if none does, what a search finds. `around` (an id) gives the
+    entries before and after that entry, oldest first. `cursor` comes from the previous answer
+    and stays right while entries arrive. `facets` adds the counts of types, tags and projects.
+    Undated entries come last, and no date filter lets them pass.
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     chosen = match_valid_name(ORDERS, order or ("relevance" if query else "newest"), "order")
     asked = filters or Filters()
     if query and query.strip():
+        held = _filter_by_words(ws, query, asked) if order and chosen != "relevance" else None
+        if held and not around:
+            return find(
+                ws, filters=held, order=chosen, facets=facets, limit=limit, cursor=cursor
+            )
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
                 "Leave out the query, or them.",
                 of=("cursor", "around"),
             )
-        listing = _find_by_words(
-            ws, query, asked, chosen, facets=facets, limit=limit, load_model=load_model
-        )
-        return _name_either_tag(listing, asked)
+        wanted = asked
+        if asked.parent or asked.links_to:
+            wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
+        options: Json = {"limit": limit, "order": chosen, "load_model": load_model}
+        result = search(ws, query, filters=wanted, only_fitting=True, **options)
+        counts = None
+        if facets:
+            counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
+        return _name_either_tag(replace(list_found(result), facets=counts), asked)
 
     def run(report: SyncReport) -> Listing:
         here = working_checkout(ws)
@@ -152,33 +163,17 @@ def find(
     return _name_either_tag(in_step(ws, run), asked)
 
 
-def _find_by_words(
-    ws: Workspace,
-    query: str,
-    asked: Filters,
-    order: Order,
-    *,
-    facets: bool,
-    limit: int,
-    load_model: bool,
-) -> Listing:
-    """The entries that a search for the query finds, and that pass the filters."""
-    wanted = asked
-    if asked.parent or asked.links_to:
-        wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
-    result = search(
-        ws,
-        query,
-        filters=wanted,
-        limit=limit,
-        order=order,
-        only_fitting=True,
-        load_model=load_model,
-    )
-    counts = None
-    if facets:
-        counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
-    return replace(list_found(result), facets=counts)
+def _filter_by_words(ws: Workspace, query: str, asked: Filters) -> Filters | None:
+    """The filters for entries that hold all words of a query; None if no entry does, or if the
+    query names a time, which a search understands.
+    """
+    from ..language.analysis.asked import read_question  # few lists come here
+
+    parsed = make_request(ws, query, filters=asked).parsed
+    if read_question(parsed.text, today=ws.today).time_range:
+        return None
+    wanted = replace(parsed.filters, all_words=(*parsed.terms, *parsed.phrases))
+    return wanted if find(ws, filters=wanted, limit=1).total else None
 
 
 def _name_either_tag(listing: Listing, asked: Filters) -> Listing:

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -331,10 +332,10 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
             )
         parsed = parse_query(query.encode("utf-8", "replace").decode(), Filters(), now=now)
         if parsed.terms:
-            phrases = [fts5_expression(phrase) for phrase in parsed.phrases]
+            holding = replace(parsed.filters, all_words=parsed.phrases)
             zoo.index.lexical(
                 [fts5_expression(term) for term in parsed.terms],
-                zoo.index.passing_chunks(parsed.filters, None, phrases),
+                zoo.index.passing_chunks(holding, None),
                 limit=5,
             )
         if number % 200 == 0:

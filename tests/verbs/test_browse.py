@@ -182,6 +182,27 @@ def test_with_a_query_the_best_come_in_this_order(shelf: Workspace, order: str) 
         assert weights == sorted(weights, reverse=True)
 
 
+def test_in_an_order_of_time_all_that_hold_the_words_are_listed(
+    ws: Workspace, clock: Clock
+) -> None:
+    saved = []
+    for number in range(130):  # more than a search looks at; the first fit best
+        clock.forward(minutes=1)
+        text = ("Seminar.", "The seminar room.", "A long day without.")[number % 3]
+        saved.append(save(ws, f"{text}{' It went on and on.' * (number // 20)}", force=True).id)
+    holders = [id for number, id in enumerate(saved) if number % 3 < 2]
+    page = find(ws, "the seminar", order="newest", limit=50)
+    rest = find(ws, "the seminar", order="newest", limit=50, cursor=page.cursor)
+    assert [one.id for one in (*page.entries, *rest.entries)] == holders[::-1]
+    assert page.total == len(holders) and not rest.cursor
+    rooms = saved[1::3]
+    for query in ("room seminar", '"seminar room"', "sem* room", "seminar -long room"):
+        assert [one.id for one in find(ws, query, order="oldest", limit=5).entries] == rooms[:5]
+    # what none holds is searched, and so is a time
+    assert find(ws, "seminars today", order="oldest", limit=1).total
+    assert find(ws, "the semnar", order="newest", limit=1).entries
+
+
 def test_old_pages_stay_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
     def save_one(text: str) -> str:
         clock.forward(minutes=1)
@@ -311,6 +332,7 @@ def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
 def test_any_text_can_be_asked_for(shelf: Workspace, query: str) -> None:
     assert len(recent(shelf, query).entries) <= 10
     assert len(find(shelf, query, facets=True).entries) <= 20
+    assert len(find(shelf, query, order="newest").entries) <= 20
 
 
 # -- ids

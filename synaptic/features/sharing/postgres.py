@@ -380,20 +380,14 @@ class PostgresEngine:
 
     # -- meaning
 
-    def passing_chunks(
-        self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
-    ) -> Passing | None:
+    def passing_chunks(self, filters: Filters, within: Sequence[int] | None) -> Passing | None:
         """Returns the filters as (SQL condition, parameters) for the search query itself; None
         if every chunk passes.
         """
-        condition, values = chunk_conditions(filters, within, phrases)
+        condition, values = chunk_conditions(filters, within)
         if self._hides:
             condition += " AND e.at IS NOT NULL"  # of rows that are seen
         return (condition, values) if condition else None
-
-    def has_phrases(self, phrases: Sequence[str]) -> bool:
-        condition, values = chunk_conditions(Filters(), None, phrases)
-        return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
         return dict(self.rows(_VECTORS_OF, json.dumps(list(chunks))))

@@ -256,7 +256,8 @@ def test_a_word_is_counted_in_passages(
         term = fts5_expression(word)
         assert index.engine.frequencies([term]) == (len(stems), {term: len(held)})
         assert {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)} == held
-        assert index.has_phrases([term]) == bool(held)
+        holding = Filters(all_words=(word,), include_superseded=True)
+        assert bool(index.list_rows(holding, order="newest", limit=1)) == bool(held)
         assert dict(index.stems_like(stem)).get(stem, 0) == len(held)
 
     in_step(side.ws, run)
@@ -270,7 +271,7 @@ def test_the_nearest_vectors_are_the_nearest(side: Side, name: str) -> None:
     filters = Filters(projects=("nothing",)) if name == "project nothing" else FILTERS[name]
 
     def run(_: object) -> None:
-        passing = index.passing_chunks(filters, None, ())
+        passing = index.passing_chunks(filters, None)
         wanted = index.filter_entries(filters, list(side.entries))
         asked = quantise(side.ws.embedder.embed_query("the valve of the pump").vector)
         question = np.frombuffer(asked, np.int8).astype(int)
@@ -530,6 +531,10 @@ FILTERS: dict[str, Filters] = {
             ("",),
         )
     },
+    **{
+        f"all words {words}": Filters(all_words=words)
+        for words in (("redis",), ("red*", "pump"), ("redis pool", "東京"), ("", "pump"))
+    },
     "since": Filters(since="2025-12-20"),
     "until": Filters(until="2025-12-20"),
     "between": Filters(since="2025-11-25", until="2025-12-05"),
@@ -584,7 +589,7 @@ def due_entries(side: Side, filters: Filters) -> Any:
 
 def nearest(limit: int | None, side: Side, filters: Filters) -> Any:
     index = side.ws.index
-    passing = index.passing_chunks(filters, None, ())
+    passing = index.passing_chunks(filters, None)
     if limit is None and not passing:
         return []
     meant = side.ws.embedder.embed_query("redis").vector
@@ -593,7 +598,7 @@ def nearest(limit: int | None, side: Side, filters: Filters) -> Any:
 
 def matching_words(side: Side, filters: Filters) -> Any:
     index = side.ws.index
-    passing = index.passing_chunks(filters, None, ())
+    passing = index.passing_chunks(filters, None)
     return side.named(
         index.lexical([fts5_expression("redis"), fts5_expression("pump")], passing, limit=20)
     )
@@ -661,12 +666,11 @@ def test_words_are_known_alike(pair: Pair) -> None:
                 {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)}
                 if stem
                 else None,
-                index.has_phrases([fts5_expression(term)]),
                 side.named(index.lexical([fts5_expression(term)], None, limit=60)),
             ]
         told["any"] = side.named(index.lexical(terms, None, limit=50))
         for phrases in (["redis", "pump"], ["東京"], ["page of pumps", "leaks"], ["xyzzy"]):
-            passing = index.passing_chunks(Filters(), None, list(map(fts5_expression, phrases)))
+            passing = index.passing_chunks(Filters(all_words=tuple(phrases)), None)
             told[f"{phrases}"] = side.named(
                 index.lexical([fts5_expression("pump")], passing, limit=9)
             )
