@@ -595,6 +595,9 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
     "query",
     [
         "how do I open an issue",
+        "By when must an incident write-up be finished?",
+        "When is an issue closed?",
+        "Who solved the problem?",
         "open the gate",
         "still to be decided",
         "gate fixed",
