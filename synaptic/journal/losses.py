@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import NotFound, Sentence
 from ..notes.privacy import mask_private, shows_private_text
+from .changelog import NO_FILE
 from .comments import find_ids
 from .journal import Journal
 from .journal_files import JournalFiles
@@ -44,6 +45,16 @@ class Loss(NamedTuple):
     title: str
     what: LossKind
     text: SavedText | None = None
+
+
+class LostFile(NamedTuple):
+    """A file with entries of an import that somebody removed: the `path`, the name of the run,
+    and the ids of its entries.
+    """
+
+    path: str
+    run: str
+    ids: tuple[str, ...]
 
 
 class _PresentText(NamedTuple):
@@ -117,6 +128,27 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
     return _without_unread(journal, losses)
 
 
+def find_lost_files(journal: JournalFiles, standing: Collection[str]) -> list[LostFile]:
+    """The files of the last week's imports that are gone, but for those that the program
+    removed itself. Entries that are among the ids `standing`, or in the trash, are not missed.
+    Their texts are nowhere: an import keeps hashes only.
+    """
+    imports = open_import_runs(journal.state)
+    lost = []
+    for run in imports.recent(KEEP_DAYS):
+        for path, blocks in run.by_path().items():
+            ids = {block.id for block in blocks} - {*standing}
+            if run.open or not ids or journal.read_all([path]):
+                continue
+            ids -= {piece.id for piece in journal.trashed()}
+            records = journal.log.newest_first(path)
+            last = next((one for one in records if path in (one.path, one.to)), None)
+            if ids and last and last.path == path and last.now != NO_FILE:
+                lost.append(LostFile(path, run.name, tuple(sorted(ids))))
+    unread = _unread_paths(journal) if lost else []
+    return [one for one in lost if not _is_below(one.path, unread)]
+
+
 def find_missing_saves(journal: JournalFiles, standing: Collection[str]) -> list[str]:
     """The ids of the last week's saves that an editor wrote over: they are not among the ids
     `standing`, nor in their file, and nobody deleted them. No other file is read, so that a
@@ -152,14 +184,20 @@ def _without_unread(journal: JournalFiles, losses: list[Loss]) -> list[Loss]:
     """The losses without those of a file, or below a folder, that cannot be read now: their
     entries may stand there.
     """
-    left_out = find_left_out(journal.roots) if losses else []
-    unread = [one.path.rstrip("/") for one in left_out if one.reason == "unreadable"]
+    unread = _unread_paths(journal) if losses else []
+    return [loss for loss in losses if not _is_below(loss.path, unread)]
 
-    def is_unread(path: str) -> bool:
-        printed = printable_path(path)
-        return any(printed == one or printed.startswith(f"{one}/") for one in unread)
 
-    return [loss for loss in losses if not is_unread(loss.path)]
+def _unread_paths(journal: JournalFiles) -> list[str]:
+    """The files and folders that cannot be read now, as messages show them."""
+    left_out = find_left_out(journal.roots)
+    return [one.path.rstrip("/") for one in left_out if one.reason == "unreadable"]
+
+
+def _is_below(path: str, unread: Collection[str]) -> bool:
+    """True if a file is one of these or lies in one."""
+    printed = printable_path(path)
+    return any(printed == one or printed.startswith(f"{one}/") for one in unread)
 
 
 def _present_texts(

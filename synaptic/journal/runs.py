@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from itertools import groupby
@@ -105,6 +106,13 @@ class Runs:
 
     def all(self) -> Iterator[Run]:
         return map(self.get, self.names())
+
+    def recent(self, days: int) -> Iterator[Run]:
+        """The runs that began, or were changed, in the last days of the machine's clock."""
+        since = time.time() - days * 86400
+        for name in self.names():
+            if (self.folder / name).stat().st_mtime > since:
+                yield self.get(name)
 
     def get(self, name: str) -> Run:
         """The run in the file of this name."""

@@ -16,18 +16,19 @@ from typing import Literal
 from ..errors import ModelError, NotFound, Sentence, SynapticError, join_sentences
 from ..files import ASIDE, advice_without_locks, open_regular_file, why_locks_fail
 from ..index.database import SQLITE_VERSION
-from ..index.lists import list_paths_with_own_entries
+from ..index.lists import list_paths_with_own_entries, map_paths_by_short_id
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
 from ..journal.draft_files import DraftFiles
 from ..journal.folder import Roots
 from ..journal.journal_files import JournalFiles
 from ..journal.left_out import find_excluded
-from ..journal.losses import find_losses
+from ..journal.losses import find_losses, find_lost_files
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import COPY as PROJECTS_COPY
 from ..journal.projects import FILE as PROJECTS
 from ..journal.projects import Projects, parse_projects_file
 from ..journal.runs import open_import_runs
+from ..journal.saved import KEEP_DAYS
 from ..journal.shelf import is_home_exposed
 from ..models import ParseIssue, Stamp, frozen
 from ..notes.copies import find_original
@@ -475,7 +476,27 @@ def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
 
 
 def _loss_findings(ws: Workspace) -> Iterator[Finding]:
-    """Findings on saved or deleted texts that somebody else overwrote or brought back."""
+    """Findings on saved or deleted texts that somebody else overwrote or brought back, and on
+    files of imports that somebody removed.
+    """
+    standing = in_step(ws, lambda _: map_paths_by_short_id(ws.index)).values()
+    for lost in find_lost_files(ws.journal, {id for id, _ in standing}):
+        yield Finding(
+            "warning",
+            "vanished",
+            Sentence(
+                "The file {path} of the import {name} is gone. Entries: {n:,}.",
+                path=printable_path(lost.path),
+                name=lost.run,
+                n=len(lost.ids),
+            ),
+            Sentence(
+                "Take the file out of a backup; or run `synaptic import --undo {name}`, and "
+                "import again. If that was meant, do nothing: it is named for {days} days.",
+                name=lost.run,
+                days=KEEP_DAYS,
+            ),
+        )
     for loss in find_losses(ws.journal):
         code, change, mend = _LOSSES[loss.what]
         yield Finding(

@@ -10,7 +10,7 @@ entry.
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -266,6 +266,7 @@ def plan_files(
     named = [place.expanduser().absolute() for place in places]
     planned = ImportPlan("", named, Projects(ws.config.state))
     apart = _folders_of_ours(ws.config)
+    find_equal = _finder_of_equal_notes(ws)
     dropped = []
     for place in named:
         if not place.exists():
@@ -276,7 +277,7 @@ def plan_files(
                 raise InvalidArgument(
                     f"Nothing of {place} is imported: {apart[folder]}.", "Name another folder."
                 )
-        dropped.append(DroppedFiles(place, apart, planned.skip))
+        dropped.append(DroppedFiles(place, apart, find_equal, planned.skip))
     planned.chosen = [chosen for one in dropped for chosen in one.chosen]
     sources = dict.fromkeys(chosen.source for chosen in planned.chosen)
     planned.name = "+".join(sources) or "files"
@@ -285,6 +286,19 @@ def plan_files(
     for one in dropped:
         one.report_unshown()
     return planned
+
+
+def _finder_of_equal_notes(ws: Workspace) -> Callable[[bytes], str]:
+    """Returns a function that returns the path of the note with these bytes, "" if none has."""
+    paths: dict[int, list[str]] = {}
+    for stamp in ws.journal.scan():
+        paths.setdefault(stamp.size, []).append(stamp.path)
+
+    def find_equal(data: bytes) -> str:
+        equal = ws.journal.read_all(paths.get(len(data), [])) if data else {}
+        return next((path for path, held in equal.items() if held == data), "")
+
+    return find_equal
 
 
 def _no_such_place(path: Path) -> InvalidArgument:
@@ -400,10 +414,10 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         for path, entry, record in planned.grown:
             with suppress(NotFound):
                 update = partial(update_from_source, ws, entry)
-                edit_entry(ws.own_journal, path, entry.id, update, keep=bool(record.place))
+                edit_entry(ws.own_journal, path, entry.id, update, keep=record.is_correction)
     if pictures and not blocks:
         _note_pictures(ws, {one.entry.id for one in planned.grown}, pictures)
-    corrected = tuple(one.entry.id for one in planned.grown if one.record.place)
+    corrected = tuple(one.entry.id for one in planned.grown if one.record.is_correction)
     return Done(name if blocks else "", len(coming), corrected=corrected)
 
 

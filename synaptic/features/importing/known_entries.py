@@ -130,8 +130,12 @@ class KnownEntries:
                 "lists it.",
                 "Remove it from that setting in config.toml to import it.",
             )
-        at = parse_moment(record.at, self._ws.clock())
-        extra = {"source": record.key}
+        at = record.at
+        if not (record.id and at.tzinfo):  # the day of a text from elsewhere is this clock's
+            at = parse_moment(at, self._ws.clock())
+        day = at.date() if record.dated else None
+        origin = record.source or (not record.id and record.key)
+        extra = {"source": origin} if origin else {}
         if record.place and not record.key.startswith(record.place):
             extra["place"] = record.place
         if record.lines:
@@ -139,7 +143,7 @@ class KnownEntries:
         entry, _ = draft_entry(
             screen,
             record.text,
-            id=f"{id_date(at.date())}-{make_record_id(source, record.key)}",
+            id=record.id or f"{id_date(day)}-{make_record_id(source, record.key)}",
             at=at,
             title=record.title,
             type=record.type,
@@ -153,7 +157,7 @@ class KnownEntries:
             extra=extra,
         )
         remote, root = self._marks(project or "")
-        entry = replace(entry, remote=remote, root=root)
+        entry = replace(entry, remote=remote, root=root, **record.marks)
         if record.growing or record.place:
             entry = replace(entry, extra=(*entry.extra, ("was", _edit_hash(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
@@ -204,7 +208,7 @@ class KnownEntries:
     ) -> tuple[str, Coming]:
         """Compares a record under another key, because an entry of another text has its own."""
         extra = tuple((name, key if name == "source" else own) for name, own in entry.extra)
-        id = f"{id_date(entry.at.date())}-{make_record_id(source, key)}"
+        id = f"{entry.id.partition('-')[0]}-{make_record_id(source, key)}"
         apart = replace(record, key=key, growing=False)
         return self.compare(replace(entry, id=id, extra=extra), source, apart)
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from tempfile import TemporaryFile
@@ -22,6 +23,10 @@ from starlette.responses import Response, StreamingResponse
 
 from ...journal.shelf import files_by_name, linked_files
 from ...models import Entry
+from ...notes.amounts import read_amount
+from ...notes.header import write_comment
+from ...notes.marks import fields_of_front_matter
+from ...notes.privacy import escape_tags
 from ...render.wire import entry_json
 from ...verbs import browse
 from ...verbs.exports import export
@@ -37,7 +42,12 @@ NAME_BYTES, STEM_BYTES, SUFFIX_CHARS = 120, 80, 8
 """The most bytes of a path in a zip; and of the stem and suffix of a file name that is
 longer.
 """
-FRONT = "title date type tags project importance files due expires by via source id".split()
+FRONT = "title date type tags project importance files due expires by via source".split()
+"""The values of an entry that other programs read in the front matter of its file."""
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip can store."""
+MOST_WIDE = 1 << 20
+"""No line of front matter is broken."""
 _UNSAFE = re.compile(
     r'\A/|[\x00-\x1f\x7f\ud800-\udfff<>:"\\|?*]|(?<![ .])[ .]+(?=/|\Z)'  # `..`, `a. `
 )
@@ -109,21 +119,24 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     find_links = shown_files if shown_only else linked_files
     listing = cache(files_by_name)
     taken: set[str] = set()
+    counted: set[tuple[str, str, str]] = set()
     names = {}
     with ZipFile(zipped, "w") as archive:
         for entry in islice(entries, ENTRIES):
             note = make_unique_name(_path_in_zip(entry), taken)
-            text = _render_front_matter(entry)
+            text = _render_front_matter(entry, counted)
             at = 0
             for link, place in find_links(shelf, entry, listing):
                 if place not in names:
                     names[place] = make_unique_name(place, taken)
                 to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
-                text += entry.content[at : link.start]
+                text += escape_tags(entry.content[at : link.start])
                 text += to if link.form == "wiki" else quote(to)
                 at = link.end
-            text += f"{entry.content[at:]}\n"
-            archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
+            text += f"{escape_tags(entry.content[at:])}\n"
+            written = time.localtime() if entry.dated else entry.at.timetuple()
+            info = ZipInfo(note, max(written[:6], EARLIEST))
+            archive.writestr(info, text.encode("utf-8", "replace"), ZIP_DEFLATED)
         for place, name in names.items():
             info = ZipInfo(name, time.localtime()[:6])
             opened = shelf.open(place)
@@ -176,13 +189,28 @@ def make_unique_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _render_front_matter(entry: Entry) -> str:
-    """Returns the YAML front matter of an exported entry."""
+def _render_front_matter(entry: Entry, counted: set[tuple[str, str, str]]) -> str:
+    """Returns the YAML front matter of an exported entry. Its key `syn` holds what the comment
+    of the entry would, by which an import knows the entry again.
+
+    An amount in the front matter of a file is written with the first entry of that file, as it
+    counts once in a sum; `counted` holds (path, field, value) of those before, and it is added.
+    """
     import yaml
 
-    fields = entry_json(entry) | {"date": entry.dated and entry.at}
-    front = {name: fields[name] for name in FRONT if fields[name]} | fields["fields"]
-    text = yaml.safe_dump(front, allow_unicode=True, sort_keys=False)
+    fields: dict[str, list[str]] = {}
+    for name, value in fields_of_front_matter(entry):
+        field = (entry.path, name, value)
+        if field not in counted or not read_amount(value):
+            fields.setdefault(name, []).append(value)
+        counted.add(field)
+    values = entry_json(entry) | {"date": entry.dated and entry.at}
+    front = {name: values[name] for name in FRONT if values[name]} | fields
+    bare = replace(entry, fingerprints=(), branch=None, remote=None, root=None, pin=False)
+    bare = replace(bare, extra=(*entry.extra, ("type", entry.type)))
+    comment = write_comment(bare, entry.at.isoformat() if entry.dated else None)
+    front["syn"] = comment.removeprefix("<!-- syn:").removesuffix(" -->")
+    text = yaml.safe_dump(front, allow_unicode=True, sort_keys=False, width=MOST_WIDE)
     return f"---\n{text}---\n\n"
 
 

@@ -278,9 +278,8 @@ class LinkMoves:
             with suppress(OSError):
                 data = self._ws.journal.place(path).read_bytes()
             if is_note(path) and self._may_name(data):
-                self._report_links(
-                    path, read_note_text(data), Sentence("in a note that is left out")
-                )
+                why = Sentence("in a note that `exclude` leaves out")
+                self._report_links(path, read_note_text(data), why)
             for old_path in self._moves if not is_note(path) else ():
                 at = data.find(json.dumps(old_path, ensure_ascii=False).encode())
                 if at >= 0:

@@ -208,8 +208,10 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
     if plan.stays:
         rows.append("Not changed:")
         rows += [f"  {stay.path}:{stay.line} ({stay.why})" for stay in plan.stays[:most]]
-        if plan.kind != "tags" and any(stay.why != many_edits.IN_CODE for stay in plan.stays):
-            rows.append("These links will break.")
+        broken = sum(stay.why != many_edits.IN_CODE for stay in plan.stays)
+        if broken and plan.kind != "tags":
+            links = "1 link" if broken == 1 else f"{broken:,} links"
+            rows.append(f"{links} will break: write the new name there in your editor.")
     lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"
     files = "1 file" if plan.file_count == 1 else f"{plan.file_count:,} files"
     if plan.lines:

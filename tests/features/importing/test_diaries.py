@@ -103,7 +103,7 @@ def test_jrnl_1_wrote_its_dates_without_brackets(tmp_path: Path, mark: str) -> N
     assert third.at == datetime(2024, 3, 4, 21, 15)
     assert third.text == "\tindented\n\talike [2024-03-04 10:00] inside"
     assert last.title == "Title d."
-    chosen = DroppedFiles(tmp_path, {}, lambda where, why: None).chosen
+    chosen = DroppedFiles(tmp_path, {}, lambda data: "", lambda where, why: None).chosen
     assert [one.source for one in chosen] == ["jrnl"]
 
 

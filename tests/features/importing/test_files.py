@@ -54,6 +54,7 @@ LEFT_OUT: dict[str, tuple[bytes, str]] = {
     "torn.docx": (b"PK\x03\x04 torn", "not a Word document"),
     "other.json": (b'{"a": 1}', "JSON of no program that is known"),
     "deep.json": (b"[" * 300_000, "JSON of no program that is known"),
+    "rows.json": (b'[{"id": "20261121-7k3m9q2x", "at": null}]', "zip of the page's search"),
     "list.json": (b"[]", "JSON of no program that is known"),
     "letter.odt": (b"PK", "save it as .docx"),
     "paper.pdf": (b"%PDF", ".pdf files are not read"),
@@ -691,3 +692,73 @@ def test_documents_of_one_name_in_a_folder_keep_their_keys(tmp_path: Path) -> No
     after, _ = read("documents", tmp_path)
     assert before.keys() < after.keys()
     shutil.rmtree(tmp_path / "b")
+
+
+def test_a_note_of_the_journal_is_not_taken_once_more(home: Home, tmp_path: Path) -> None:
+    """A backup that is unpacked, or a copy of notes, may be given to an import."""
+    home.ask("save", "- [ ] Call Ida")
+    put(home.journal / "pages" / "Tea.md", "# Tea\n\n- [ ] Buy oolong\n")
+    put(home.journal / "2026-11-02.md", "# 2026-11-02\n\n## 09:00 Bus\n- [ ] Pay\n")
+    shutil.copytree(home.journal, tmp_path / "copy")
+    put(tmp_path / "copy" / "Bread.md", "# Bread\n\n- [ ] Buy rye\n")
+    answer = home.ask("import", str(tmp_path / "copy"), "--yes")
+    known = {one["where"]: one["why"] for one in answer["skipped"]}
+    assert answer["new"] == 1 and len(known) == 3
+    assert known["pages/Tea.md"] == "it is a note of the journal already, pages/Tea.md"
+    assert len(home.ask("tasks")["tasks"]) == 4
+
+    put(tmp_path / "copy" / "READ ME.txt", "A backup")
+    put(tmp_path / "copy" / "journal" / "Tea.md", "Tea")
+    answer = home.run("import", str(tmp_path / "copy"), "--yes", "--json").json
+    assert answer["skipped"] == [
+        {
+            "where": str(tmp_path / "copy"),
+            "why": "it is a backup of Synaptic: its READ ME.txt says how to use it",
+        }
+    ]
+
+
+GARDEN = "---\npermalink: garden\n---\n# Garden\n\n- [ ] Water it\n"
+
+
+@pytest.mark.parametrize("source", ["documents", "apple-notes", "basic-memory"])
+def test_a_file_without_a_day_is_one_entry_for_all_machines(
+    home: Home, tmp_path: Path, source: str
+) -> None:
+    """Each machine has another time of the file, and a sync joins both journals."""
+    others = [home, Home(tmp_path / "other")]
+    for number, one in enumerate(others, 1):
+        file = put(tmp_path / str(number) / "Garden.md", GARDEN)
+        os.utime(file, (1_790_000_000 + number * 200_000,) * 2)
+        one.ask("import", source, str(file.parent), "--yes")
+    shutil.copytree(others[1].journal, home.journal, dirs_exist_ok=True)
+    assert len([*home.journal.glob("*.md")]) == 2
+    assert [task["text"] for task in home.ask("tasks")["tasks"]] == ["Water it"]
+
+
+def test_a_removed_file_of_an_import_is_named_with_the_way_back(
+    home: Home, tmp_path: Path
+) -> None:
+    for day in ("2026-11-01", "2026-11-02", "2026-11-03"):
+        put(tmp_path / "notes" / f"{day}.md", f"# Walk\n\nOn {day}.\n")
+    run = home.ask("import", str(tmp_path / "notes"), "--yes")["run"]
+
+    def lost() -> list[str]:
+        found = json.loads(home.run("doctor", "--json").out)["findings"]
+        return [one["message"] for one in found if one["level"] == "warning"]
+
+    (home.journal / "2026-11-01.md").rename(home.journal / "Walks.md")
+    [deleted] = home.ask("find", "--path", "2026-11-03.md")["entries"]
+    home.run("delete", deleted["id"], "--yes")
+    assert lost() == []
+    gone = home.journal / "2026-11-02.md"
+    data = gone.read_bytes()
+    gone.unlink()
+    assert lost() == [f"The file 2026-11-02.md of the import {run} is gone. Entries: 1."]
+    gone.write_bytes(data)
+    assert lost() == []
+    gone.unlink()
+    home.run("import", "--undo", run, "--yes")
+    assert lost() == []
+    home.ask("import", str(tmp_path / "notes"), "--yes")
+    assert b"On 2026-11-02." in gone.read_bytes()

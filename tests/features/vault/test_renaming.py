@@ -23,6 +23,7 @@ from synaptic import Workspace
 from synaptic.errors import Changed, SynapticError
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
+from synaptic.features.vault.vault_commands import plan_text
 from synaptic.filters import Filters
 from synaptic.journal import disk
 from synaptic.journal.changelog import FileChange
@@ -237,6 +238,9 @@ def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
         plan = plan_note_rename(ws, "Roger Zelazny", "Roger")
         stays = [(stay.path, stay.line) for stay in plan.stays]
         assert stays == [("@vault/Far.md", 1), ("Board.canvas", 2), ("old/Left.md", 3)]
+        shown = plan_text(plan)
+        assert "  old/Left.md:3 (in a note that `exclude` leaves out)\n" in shown
+        assert "3 links will break: write the new name there in your editor." in shown
         assert files_of(ws.config.journal) == first
 
 

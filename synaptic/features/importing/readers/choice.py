@@ -15,7 +15,7 @@ import os
 import re
 import zipfile
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,8 @@ from posixpath import basename, dirname, join
 
 from ....errors import SynapticError
 from ....files import SETTINGS_BYTES, real_path
-from ....journal.backups import is_backup
+from ....journal.backups import READ_ME, is_backup
+from ....journal.folder import is_note
 from ....journal.obsidian import names_of_template_folders, template_folders
 from ....models import SESSIONS, Texts
 from ....notes.picture_kinds import is_picture_name
@@ -44,6 +45,7 @@ _JSON: dict[str, re.Pattern[bytes]] = {
     "jrnl": re.compile(rb'(?s)\s*\{.*?"entries"\s*:.*?"(?:body|starred)"\s*:'),
     "server-memory": re.compile(rb'\s*\{"type":\s*"(?:entity|relation)"'),
 }
+_OUR_ROWS = re.compile(rb'\s*\[\{"id": "\d{8}-[0-9a-z]{8}", "at": ')
 _CONVERSATIONS = ("claude-ai", "chatgpt")
 _BESIDE_CONVERSATIONS = frozenset(
     "chat.html user.json users.json message_feedback.json model_comparisons.json "
@@ -76,11 +78,18 @@ class Chosen:
 class DroppedFiles:
     """The files of a folder or zip, or the one file of a path: which reader shall read which.
 
-    `apart` says of some folders why nothing of them is taken. Raises InvalidArgument for an
-    unreadable zip.
+    `apart` says of some folders why nothing of them is taken, and `find_equal` which note of
+    the journal has the same bytes, "" for none. Raises InvalidArgument for an unreadable zip.
     """
 
-    def __init__(self, path: Path, apart: Mapping[Path, str], skipped: Skipped) -> None:
+    def __init__(
+        self,
+        path: Path,
+        apart: Mapping[Path, str],
+        find_equal: Callable[[bytes], str],
+        skipped: Skipped,
+    ) -> None:
+        self._find_equal = find_equal
         self.chosen: list[Chosen] = []
         self._without_reader: list[tuple[str, str, str]] = []
         self._skipped = skipped
@@ -104,8 +113,9 @@ class DroppedFiles:
         for within, export in self._exports.items():
             if is_backup(export):
                 zipped = within.rstrip("/")
-                how = f"`synaptic restore {basename(zipped)}` says how to use it"
-                skipped(zipped, f"it is a backup of Synaptic: {how}")
+                tells = f"`synaptic restore {basename(zipped)}`" if zipped else f"its {READ_ME}"
+                why = f"it is a backup of Synaptic: {tells} says how to use it"
+                skipped(zipped or str(path), why)
                 export.clear()
             else:
                 self._choose(within, export, {} if within else files)
@@ -141,6 +151,9 @@ class DroppedFiles:
                 continue  # `report_unshown`
             try:
                 source = _source_of(name, export, files.get(name), has_pages=has_pages)
+                equal = self._find_equal(export[name].read()) if is_note(name) else ""
+                if equal:
+                    raise ValueError(f"it is a note of the journal already, {equal}")
                 names_by_source.setdefault(source, []).append(name)
             except OSError as error:
                 left_out[name] = str(error.strerror)
@@ -183,6 +196,9 @@ def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool)
     if suffix in (".json", ".jsonl", ".txt", ""):
         with export[name].open() as stream:
             head = stream.read(_HEAD)
+        if _OUR_ROWS.match(head):
+            why = "it holds rows for other programs: import the zip of the page's search"
+            raise ValueError(f"{why}, or go back to a backup")
         source = _source_of_head(head, suffix, file)
         if source:
             return source

@@ -27,10 +27,18 @@ from posixpath import basename, splitext
 
 from ....errors import InvalidArgument
 from ....journal.comments import find_ids
-from ....models import EntryType, Pairs, Texts
+from ....kinds import FOREIGN
+from ....models import EntryType, Json, Pairs, Texts
 from ....notes.dates import date_in_path
 from ....notes.frontmatter import FrontMatter
-from ....notes.header import leading_markup, make_title, without_emphasis
+from ....notes.header import (
+    ID,
+    Comment,
+    leading_markup,
+    make_title,
+    read_comment,
+    without_emphasis,
+)
 from .archive import Export, ExportedFile, file_on_disk, open_export
 from .dated_parts import (
     Head,
@@ -46,6 +54,8 @@ from .pages import html_to_markdown
 from .record import Record, Skipped, report_errors
 from .shared import (
     DAY_FILE,
+    Note,
+    fields_beside,
     join_markdown,
     make_tags,
     moment_of_note,
@@ -73,11 +83,14 @@ _ESCAPED = re.compile(r"\\([_*])")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LETTERS = re.compile(r"[^\W\d_]")
 _NO_FRONT = FrontMatter()
+_SAID_APART = ("title", "date", "tags", "syn")
 
 
 @dataclass(frozen=True, slots=True)
 class _DocumentPart:
-    """One future entry; `at` is the time that its head or heading says."""
+    """One future entry; `at` is the time that its head or heading says. `comment` is that of
+    an entry which Synaptic exported.
+    """
 
     text: str
     at: datetime | None = None
@@ -86,6 +99,7 @@ class _DocumentPart:
     fields: Pairs = ()
     type: EntryType = "note"
     front: FrontMatter = _NO_FRONT
+    comment: Comment | None = None
 
 
 def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
@@ -218,6 +232,8 @@ def _read_document(
         values = [*piece.tags, *chain.from_iterable(piece.fields)]
         digest = _digest(title, text, named_day, *values)
         key = f"{day or PurePosixPath(name).stem}-{digest}"
+        if piece.comment and piece.comment.id:
+            key = piece.comment.id
         yield key.encode("utf-8", "replace").decode(), _RecordOfKey(name, file, links, piece)
     if is_empty:
         raise ValueError("it is empty")
@@ -239,22 +255,58 @@ class _RecordOfKey:
         text = strip_blank_lines(self.links.rewrite(text))
         fields = piece.fields
         place = self.file.place
+        if piece.comment:
+            return self._exported(key, piece.comment, title, text)
         if piece.at:
             place = f"{place} {piece.at:%Y-%m-%d %H:%M}"
         elif _says_more(self.name, f"{title}\n{text}"):
             fields = (*fields, ("file", basename(self.name)))
-        text = join_markdown(text, fields=fields) or title
+        text = join_markdown(text, fields=fields_beside(text, fields)) or title
         within = splitext(self.file.place)[0]
+        at = piece.at or moment_of_note(piece.front, within, self.file.at)
         return Record(
             key=key,
             title=title,
             text=text,
-            at=piece.at or moment_of_note(piece.front, within, self.file.at),
+            at=at,
+            dated=at is not self.file.at,
             type=piece.type,
             tags=piece.tags,
             place=place.encode("utf-8", "replace").decode(),
             pictures=self.links.pictures_in(f"{title}\n{text}"),
         )
+
+    def _exported(self, key: str, comment: Comment, title: str, text: str) -> Record:
+        """The record of an entry that Synaptic exported, with all that its comment says."""
+        values = comment.values
+        fields = fields_beside(text, self.piece.fields)
+        beside = "" if text == title else text  # a title alone is no text below it
+        return Record(
+            key=key,
+            id=comment.id or "",
+            title=title,
+            text=join_markdown(beside, fields=fields) or title,
+            at=comment.at or self.file.at,
+            type=self.piece.type,
+            tags=self.piece.tags,
+            source=dict(values["extra"]).get("source", ""),
+            marks=_marks_of_comment(values),
+            growing=True,
+            pictures=self.links.pictures_in(f"{title}\n{text}"),
+            project=values.get("project"),
+            importance=values.get("importance"),
+            files=values["files"],
+            by=values.get("by"),
+        )
+
+
+def _marks_of_comment(values: Json) -> Json:
+    """The days and the ids that the comment of an entry holds, as marks of a record."""
+    ids = {
+        "parent": next(filter(ID.match, [values.get("parent") or ""]), None),
+        "supersedes": tuple(filter(ID.match, values.get("supersedes", ()))),
+    }
+    return ids | {name: values.get(name) for name in ("due", "expires")}
 
 
 def _digest(*texts: str) -> str:
@@ -314,6 +366,9 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
         if title and not _HEADING.match(text):
             return [_DocumentPart(text, title=" ".join(unescape(title[1]).split()))]
     note = parse_note(text)
+    exported = _read_exported(note)
+    if exported:
+        return [exported]
     if note.front.excluded:
         raise ValueError("its front matter says `synaptic: false`")
     named = date_in_path(name, DAY_FILE)
@@ -327,6 +382,30 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
     pieces = [replace(piece, tags=note.tags) for piece in pieces]
     pieces[0] = replace(pieces[0], fields=note.fields)
     return pieces
+
+
+def _read_exported(note: Note) -> _DocumentPart | None:
+    """The entry of a file out of a zip that Synaptic exported: front matter has the comment of
+    the entry as `syn`, what that says once more, and the fields that the text does not hold.
+    """
+    written = dict(note.front.fields).get("syn")
+    comment = read_comment(f"<!-- syn:{written} -->") if written else None
+    if not comment or not comment.id:
+        return None
+    extra = dict(comment.values["extra"])
+    repeated = {("type", extra.get("type")), ("source", extra.get("source"))}
+    for name, value in comment.values.items():
+        for one in value if isinstance(value, tuple) else (value,):
+            repeated.add((name, str(one)))
+    fields = [one for one in note.front.fields if one[0] not in _SAID_APART]
+    return _DocumentPart(
+        strip_blank_lines(note.text),
+        title=note.front.title or "",
+        tags=note.front.tags,
+        fields=tuple(one for one in fields if one not in repeated),
+        type=FOREIGN.get(extra.get("type", ""), "note"),
+        comment=comment,
+    )
 
 
 def _split_document(lines: list[str], heads: list[Head | None]) -> list[_DocumentPart]:
@@ -346,6 +425,8 @@ def _title_and_text(piece: _DocumentPart) -> tuple[str, str]:
     title, and no part of the text.
     """
     title = piece.title
+    if piece.comment:
+        return title, piece.text
     text = piece.text.strip("\n").rstrip()
     if len(title) > _TITLE_CHARS:
         return "", f"{title}\n\n{text}".strip()

@@ -104,11 +104,13 @@ class _Page:
         title, body = split_off_heading(self.links.rewrite(text).strip())
         title = title or self.title
         tags = _TAGS.search(body[:_HEAD])
+        at = self._moment(title, body[:_HEAD])
         return Record(
             key=self.key,
             title=title,
             text=strip_blank_lines(body) or title,
-            at=self._moment(title, body[:_HEAD]),
+            at=at,
+            dated=at is not self.file.at,
             tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
             pictures=self.links.pictures_in(body),
         )

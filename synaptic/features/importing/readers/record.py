@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from ....errors import SynapticError, match_valid_name
-from ....models import EntryType, Texts
+from ....models import EntryType, Json, Texts
 from ....plugin import load_module, reader_modules
 
 Skipped = Callable[[str, str], None]
@@ -25,7 +25,8 @@ class Record:
 
     `key`: the source's own id; an entry's id is made of it, so it never changes.
     `text`: Markdown.
-    `at`: the time of writing; a naive one is in the local zone.
+    `at`: the time of writing; a naive one is in the local zone. Not `dated`, it is that of the
+    file, which differs on another machine.
     `project`, `folder`: the project's name, or the folder by which it is found.
     `growing`: the source may extend the record later, like a session that goes on; its entry
     follows until somebody edits it.
@@ -33,6 +34,8 @@ class Record:
     `lines`: first and last line in the source.
     `place`: where the source keeps it; a record with a new key at a known place is one that was
     corrected in the source.
+    `id`: that of an entry which Synaptic exported; `source` is where that came from, and
+    `marks` are further attributes that it had as an Entry.
     `pictures`: (name, function that reads the bytes) of each `![](attachments/imported/NAME)`.
 
     Raises ValueError for a value that is not text, and for an empty key.
@@ -41,6 +44,7 @@ class Record:
     key: str
     text: str
     at: datetime
+    dated: bool = True
     title: str = ""
     type: EntryType = "note"
     tags: Texts = ()
@@ -54,6 +58,9 @@ class Record:
     until: datetime | None = None
     lines: tuple[int, int] | None = None
     place: str = ""
+    id: str = ""
+    source: str = ""
+    marks: Json = field(default_factory=dict)
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
 
     def __post_init__(self) -> None:
@@ -64,6 +71,11 @@ class Record:
                     raise ValueError(f"{text!r:.60} in its {name} is not text")
         if not self.key:
             raise ValueError("the record has no id")
+
+    @property
+    def is_correction(self) -> bool:
+        """True if a record that grew is one that a person corrected in the source."""
+        return bool(self.place or self.id)
 
 
 @contextmanager

@@ -96,6 +96,7 @@ def _record(name: str, entity: Entity, changed: datetime) -> Record:
         key=name,
         text=join_markdown(list(entity.observations), list(entity.links)) or name,
         at=changed,
+        dated=False,
         title=name,
         type=FOREIGN.get(kind, "note"),
         tags=make_tags(*entity.kinds),

@@ -162,6 +162,14 @@ def join_markdown(
     return "\n\n".join(filter(None, [*paragraphs, "\n".join(lines)]))
 
 
+def fields_beside(text: str, fields: Pairs) -> Pairs:
+    """The fields of front matter that stand beside a text: those that it says itself count
+    once, as they do where a note is read in its place.
+    """
+    lower = text.lower()
+    return tuple(one for one in fields if f"{one[0]}::" not in lower)
+
+
 @contextmanager
 def open_sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
     """Opens a private copy of an SQLite database and its log while the block runs, and deletes
@@ -315,10 +323,15 @@ def _read_note(path: Path, text: str) -> Record:
         title, text = heading, body
     if not text.strip() and not title:
         raise ValueError("it is empty")
+    changed = modification_time(path).astimezone(UTC)
+    at = moment_of_note(note.front, path.stem, changed)
     return Record(
         key=dict(note.front.fields).get("permalink") or relative_to_home(path),
-        text=join_markdown(strip_blank_lines(text) or title, fields=note.fields),
-        at=moment_of_note(note.front, path.stem, modification_time(path).astimezone(UTC)),
+        text=join_markdown(
+            strip_blank_lines(text) or title, fields=fields_beside(text, note.fields)
+        ),
+        at=at,
+        dated=at is not changed,
         title=title or path.stem,
         type=note.type,
         tags=note.tags,
