@@ -223,7 +223,7 @@ def blame(ws: Workspace, file: str) -> None:
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)
 def history(ws: Workspace, id: str) -> None:
-    """Show an entry with what it replaced and what replaced it, oldest first.
+    """Show an entry with what it replaced and continues, and the reverse, oldest first.
 
     Example: synaptic history 7k3m9q2x
     """

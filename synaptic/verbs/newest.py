@@ -1,7 +1,8 @@
-"""Reads the newest entries, those that are pinned, and what one replaced."""
+"""Reads the newest entries, those that are pinned, and the history of one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from ..errors import check_range
 from ..filters import Filters
@@ -72,12 +73,26 @@ def list_pinned(ws: Workspace) -> Listing:
 
 
 def history(ws: Workspace, id: str) -> Listing:
-    """An entry with all that it replaced and all that replaced it, oldest first. Raises
-    NotFound and Ambiguous.
+    """An entry with all that it replaced, that it continues, and the reverse, in steps, oldest
+    first. Raises NotFound and Ambiguous.
     """
 
     def find_rows() -> list[int]:
-        return ws.index.replacement_chain(ws.index.resolve(id).rowid)
+        index = ws.index
+        moments: dict[int, datetime] = {}
+        waiting = index.replacement_chain(index.resolve(id).rowid)
+        while waiting:
+            stored = index.entries([row for row in waiting if row not in moments])
+            moments |= {row: one.entry.at for row, one in stored.items()}
+            waiting = []
+            for one in stored.values():
+                waiting += index.replacement_chain(one.rowid)
+                family = [Filters(parent=one.entry.id, include_superseded=True)]
+                if one.entry.parent:
+                    family.append(Filters(ids=(one.entry.parent,), include_superseded=True))
+                for filters in family:
+                    waiting += index.list_rows(filters, order="oldest", limit=-1)
+        return sorted(moments, key=moments.__getitem__)
 
     return make_listing_of_rows(ws, find_rows)
 

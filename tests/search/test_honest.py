@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from homes import Clock, open_home
@@ -140,6 +141,26 @@ def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
         assert [one.date for one in chain.entries] == ["2026-10-20", "2026-11-02"]
     [other, *_] = search(ws, "cron job").hits
     assert get(ws, [other.entry.id]).chains == {}
+
+
+def test_the_history_of_an_entry_is_its_whole_thread(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home", clock=Clock()) as ws:
+        clock = ws.clock
+        assert isinstance(clock, Clock)
+
+        def tell(text: str, **marks: Any) -> str:
+            clock.forward(minutes=1)
+            return save(ws, text, **marks).id
+
+        first = tell("The pump leaks.")
+        wrong = tell("A new seal holds it.", parent=first)
+        right = tell("A new shaft holds it.", supersedes=[wrong])
+        branch = tell("Ordered two shafts.", parent=right)
+        other = tell("And one seal, for the old pump.", parent=first)
+        tell("Of another pump.")
+        for id in (first, wrong, right, branch, other):
+            told = [one.id for one in history(ws, id).entries]
+            assert told == [first, wrong, right, branch, other]
 
 
 @pytest.mark.parametrize(
