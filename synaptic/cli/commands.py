@@ -72,6 +72,7 @@ MOST_FILES = 5
 """The most files that `delete` names of those that stay."""
 OF_ONE_ENTRY = ("content", "append", "title", "supersedes")
 """Options of `update` that can change one entry only."""
+IN_PROJECT = "Agents follow it in {project} alone; in all: synaptic update {id} --project ''"
 NONE_WAITS = "No preference waits for your yes."
 PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a terminal."
 
@@ -166,6 +167,11 @@ def _save_text(home: str | None, content: str, local: LocalFiles, **marks: Any) 
             names_near=not is_asked,
             **marks,
         )
+        if receipt.type == "preference" and "project" not in marks and not receipt.notices:
+            [entry] = browse.get(ws, [receipt.id]).entries
+            if entry.project:
+                notice = IN_PROJECT.format(project=entry.project, id=short_id(entry.id))
+                receipt = replace(receipt, notices=(notice,))
         print_receipt(ws, f"Saved {receipt.type}", receipt, attached)
         if is_asked:
             from ..verbs.neighbours import compare_saved  # only a person is asked

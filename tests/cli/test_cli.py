@@ -1805,6 +1805,23 @@ def test_an_empty_answer_leaves_the_numbers_of_the_last_list(filled: Run) -> Non
         assert filled("get", "1", "--json").json["entries"][0]["id"] == newest["id"], empty
 
 
+def test_a_rule_that_is_saved_in_a_repository_says_where_it_holds(
+    tmp_path: Path, on_terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rule(*args: str) -> str:
+        return on_terminal("save", f"Preference: money is integer cents {args}", *args).out
+
+    assert "alone" not in rule()
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "shop")
+    assert "alone" not in rule("--project", "shop")
+    said = rule("--importance", "5")
+    [id] = re.findall(r"in shop alone; in all: synaptic update (\w+) --project ''", said)
+    on_terminal("update", id, "--project", "")
+    monkeypatch.chdir(tmp_path)
+    assert "'--importance', '5'" in on_terminal("brief").out
+
+
 def test_confirm_says_that_no_preference_waits(run: Run) -> None:
     run("save", "A note about gardening")
     assert run("confirm").err == "No preference waits for your yes.\n"
