@@ -170,19 +170,20 @@ def find(
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first, or with --order newest
-    all that hold its words. With --sum, the sum of a field over all entries that pass, by month
-    or as --by says; with --by alone, their number.
+    all that hold its words. With --sum, the sum of a field over all entries that pass and hold
+    the words, by month or as --by says; with --by alone, their number.
 
     Example: synaptic find --type decision --since "last month"
     """
     filters = take_filters(ws, options)
     if sum_of or by:
-        if text:
+        holding = browse.filter_by_words(ws, " ".join(text), filters) if text else filters
+        if holding is None:
             raise InvalidArgument(
-                "--sum and --by take all entries that pass the filters, and no TEXT.",
-                "Narrow it by --project, --tag, --since or --where.",
+                "With --sum and --by, TEXT is words that an entry must hold, and no time.",
+                "Give the time by --since and --until.",
             )
-        return print_totals(ws, filters, sum_of, by)
+        return print_totals(ws, holding, sum_of, by)
     return print_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
 
 

@@ -124,8 +124,8 @@ def find(
     chosen = match_valid_name(ORDERS, order or ("relevance" if query else "newest"), "order")
     asked = filters or Filters()
     if query and query.strip():
-        held = _filter_by_words(ws, query, asked) if order and chosen != "relevance" else None
-        if held and not around:
+        held = filter_by_words(ws, query, asked) if order and chosen != "relevance" else None
+        if held and not around and find(ws, filters=held, limit=1).total:
             return find(
                 ws, filters=held, order=chosen, facets=facets, limit=limit, cursor=cursor
             )
@@ -163,17 +163,16 @@ def find(
     return _name_either_tag(in_step(ws, run), asked)
 
 
-def _filter_by_words(ws: Workspace, query: str, asked: Filters) -> Filters | None:
-    """The filters for entries that hold all words of a query; None if no entry does, or if the
-    query names a time, which a search understands.
+def filter_by_words(ws: Workspace, query: str, asked: Filters) -> Filters | None:
+    """The filters for entries that hold all words of a query; None if it names a time, which a
+    search understands.
     """
     from ..language.analysis.asked import read_question  # few lists come here
 
     parsed = make_request(ws, query, filters=asked).parsed
     if read_question(parsed.text, today=ws.today).time_range:
         return None
-    wanted = replace(parsed.filters, all_words=(*parsed.terms, *parsed.phrases))
-    return wanted if find(ws, filters=wanted, limit=1).total else None
+    return replace(parsed.filters, all_words=(*parsed.terms, *parsed.phrases))
 
 
 def _name_either_tag(listing: Listing, asked: Filters) -> Listing:

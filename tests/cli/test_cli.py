@@ -403,7 +403,9 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert run("export", "--csv", "--sum", "hours", "--by", "tag").out == (
         "tag,hours,unit,entries\nida,2.75,,2\n"
     )
-    assert "and no TEXT" in run("find", "tea", "--sum", "hours").err
+    held = run("find", "rowed", "--sum", "hours", "--by", "project").out
+    assert held.splitlines()[1:] == ["0.75  boat", "0.75  in all, 1 entry"]
+    assert "--since" in run("find", "tea", "last week", "--by", "tag").err
     assert run("find", "--by", "tag").out == "entries by tag\n3  ida\n1  no tag\n4  in all\n"
     assert "Nothing found" in run("day", "2020-01-01", "--by", "tag").err
     assert "Valid: day, week, month, type, tag" in run("week", "--by", "colour").err
