@@ -125,10 +125,12 @@ def find(
     asked = filters or Filters()
     if query and query.strip():
         held = filter_by_words(ws, query, asked) if order and chosen != "relevance" else None
-        if held and not around and find(ws, filters=held, limit=1).total:
-            return find(
+        if held and not around:
+            listing = find(
                 ws, filters=held, order=chosen, facets=facets, limit=limit, cursor=cursor
             )
+            if listing.total:
+                return listing
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",

@@ -14,16 +14,19 @@ EXPORTED = 500
 """Entries that an export holds in memory."""
 
 
-def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
+def export(ws: Workspace, filters: Filters, *, with_text: bool = True) -> Iterator[Entry]:
     """The whole entries that pass, oldest first, without private passages; also entries that
-    arrive meanwhile.
+    arrive meanwhile. Not `with_text`, no file is read for them.
     """
     last = None
 
     def run(_: SyncReport) -> tuple[dict[int, Entry], RankingFacts | None]:
         after = (False, last.position) if last else None
         rowids, following = page_of_rows(ws, filters, "oldest", EXPORTED, after)
-        return read_entries(ws, rowids), following
+        if with_text:
+            return read_entries(ws, rowids), following
+        stored = ws.index.entries(rowids)
+        return {row: one.entry for row, one in stored.items()}, following
 
     while True:
         page, last = in_step(ws, run)

@@ -106,8 +106,9 @@ def sum_field(
         names = in_step(ws, lambda _: ws.index.field_names())
         if group not in names:
             match_valid_name((*GROUPS, *sorted(names)[:FIELDS_SHOWN]), group, "by")
+    entries = export(ws, filters or Filters(), with_text=bool(name))
     totals, fields = sum_entries(
-        export(ws, filters or Filters()), name, group, hours_in_text=ws.config.hours_in_text
+        entries, name, group, hours_in_text=bool(name) and ws.config.hours_in_text
     )
     if name and not totals.all:
         hint = "Write a line such as `hours:: 1.5` into an entry, or name another field."
