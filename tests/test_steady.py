@@ -15,7 +15,7 @@ def pid_of(code: str) -> int:
     call = {"args": ["-c"], "code": "\n".join(lines)}
     with steady().taken() as is_mine:
         assert is_mine
-        with steady().start((), call | {"env": dict(os.environ)}) as process:
+        with steady().start(call | {"env": dict(os.environ)}) as process:
             out, err = process.communicate()
     assert not err
     return int(out)

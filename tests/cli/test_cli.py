@@ -115,7 +115,7 @@ Terminal = Callable[..., Answer]
 
 
 @pytest.fixture
-def on_terminal() -> Terminal:
+def on_terminal(home: Path) -> Terminal:
     """Runs the command at a terminal; what it shows on both streams is `out`."""
 
     def call(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:

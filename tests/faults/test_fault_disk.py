@@ -10,7 +10,6 @@ import resource
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import apsw
 import lockless
 import pytest
-from confined import ConfinedHome
+from confined import ConfinedHome, bound_home
 from forks import ForkedHome, Forks
 from outside import TIMEOUT_S, Answer, Home, Refusal
 from trials import Rounds
@@ -144,12 +143,7 @@ def test_a_limit_comes_and_goes_under_a_server(home: ForkedHome) -> None:
 @pytest.fixture
 def bound(home: ForkedHome) -> ForkedHome:
     """A home whose owner is stopped by modes; root gives up the right to pass them."""
-    if os.geteuid() != 0:
-        return home
-    if sys.platform != "linux":
-        pytest.skip("root passes every mode, and only Linux lets it give that up")
-    first = "import confined; confined.give_up_rights()"
-    return ConfinedHome(home.path, home.env, home.forks, first=first)
+    return bound_home(home)
 
 
 @contextlib.contextmanager

@@ -6,14 +6,13 @@ import json
 import os
 import re
 import socket
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confined import ConfinedHome
+from confined import bound_home
 from forks import ForkedHome
 from homes import open_home
 from hypothesis import example, given, settings
@@ -323,11 +322,7 @@ def hits(home: ForkedHome, word: str = "otter") -> tuple[set[str], list[str]]:
 
 def test_what_may_not_be_read_is_named_by_each_answer(home: ForkedHome) -> None:
     """The rest is found; with the right it is back."""
-    if os.geteuid() == 0:
-        if sys.platform != "linux":
-            pytest.skip("root passes every mode, and only Linux lets it give that up")
-        first = "import confined; confined.give_up_rights()"
-        home = ConfinedHome(home.path, home.env, home.forks, first=first)
+    home = bound_home(home)
     for path in (b"a.md", b"shut.md", b"out/in.md", b"listed/in.md"):
         put(home.journal, path, b"# %b\n\nThe otter of %b.\n" % (path, path))
     everything = {"a.md", "shut.md", "out/in.md", "listed/in.md"}

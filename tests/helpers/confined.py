@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from forks import Forked, ForkedHome
 
 DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2
@@ -29,6 +31,16 @@ class ConfinedHome(ForkedHome):
     ) -> Forked:
         code = call.get("code", "from synaptic.cli.main import main; raise SystemExit(main())")
         return super()._start(call | {"code": f"{self.first}\n{code}"}, env, errors=errors)
+
+
+def bound_home(home: ForkedHome) -> ForkedHome:
+    """The home for commands that the modes of files stop: root gives up the right to pass them."""
+    if os.geteuid() != 0:
+        return home
+    if sys.platform != "linux":
+        pytest.skip("root passes every mode, and only Linux lets it give that up")
+    first = "import confined; confined.give_up_rights()"
+    return ConfinedHome(home.path, home.env, home.forks, first=first)
 
 
 def give_up_rights() -> None:

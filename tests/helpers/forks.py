@@ -137,17 +137,13 @@ class Forked:
 
 
 class Forks:
-    """The processes that fork, one for each prefix: the words of a command that starts it under
-    other rights.
-    """
+    """The process that forks."""
 
     def __init__(self) -> None:
-        self._parents: dict[tuple[str, ...], tuple[subprocess.Popen[bytes], socket.socket]] = {}
+        self._started: tuple[subprocess.Popen[bytes], socket.socket] | None = None
         self._starting = threading.Lock()
 
-    def start(
-        self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool | None = True
-    ) -> Forked:
+    def start(self, call: dict[str, Any], *, errors: bool | None = True) -> Forked:
         """The process of a call; without `errors` it writes them to where this process does,
         with None nowhere.
         """
@@ -159,7 +155,7 @@ class Forks:
                 None,
                 os.open(os.devnull, os.O_WRONLY) if errors is None else os.dup(2),
             )
-        channel = self.fork(prefix, call, (stdin, stdout, stderr))
+        channel = self.fork(call, (stdin, stdout, stderr))
         return Forked(
             channel,
             os.fdopen(typed, "wb"),
@@ -176,7 +172,7 @@ class Forks:
         """
         ours, theirs = pty.openpty()
         os.write(ours, early)
-        channel = self.fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
+        channel = self.fork(call, (theirs, os.dup(theirs), os.dup(theirs)))
         shown = b""
         answers = re.findall(rb"(?s)[^\r\n]+[\r\n]|.", typed)
         with contextlib.suppress(OSError):  # so Linux says that the last writer is gone
@@ -191,16 +187,14 @@ class Forks:
         _, status = channel.makefile("rb")
         return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
 
-    def fork(
-        self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]
-    ) -> socket.socket:
+    def fork(self, call: dict[str, Any], ends: tuple[int, int, int]) -> socket.socket:
         """Where the pid of the process and its status will be told; it has these three ends,
         and nobody else.
         """
         mine, channel = socket.socketpair()
         mask = os.umask(0o077)
         os.umask(mask)
-        socket.send_fds(self._parent(prefix), [b"."], [channel.fileno(), *ends])
+        socket.send_fds(self._parent(), [b"."], [channel.fileno(), *ends])
         channel.close()
         for fd in ends:
             os.close(fd)
@@ -212,11 +206,11 @@ class Forks:
         )
         return mine
 
-    def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
+    def _parent(self) -> socket.socket:
         with self._starting:
-            if prefix not in self._parents:
+            if self._started is None:
                 mine, theirs = socket.socketpair()
-                command = [*prefix, sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
+                command = [sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
                 env = {
                     name: value
                     for name, value in os.environ.items()
@@ -227,21 +221,19 @@ class Forks:
                     "OPENBLAS_NUM_THREADS": "1",
                 }  # each begins a thread otherwise
                 with theirs:
-                    self._parents[prefix] = (
-                        subprocess.Popen(command, stdin=theirs, env=env),
-                        mine,
-                    )
-            return self._parents[prefix][1]
+                    self._started = (subprocess.Popen(command, stdin=theirs, env=env), mine)
+            return self._started[1]
 
     def close(self) -> None:
-        for process, ours in self._parents.values():
+        if self._started:
+            process, ours = self._started
             ours.close()
             process.wait(TIMEOUT_S)
 
 
 @functools.cache
 def shared() -> Forks:
-    """The processes that fork for all tests of this process."""
+    """The process that forks for all tests of this one."""
     return Forks()
 
 
@@ -254,7 +246,7 @@ def forked(
 ) -> Answer:
     """What `synaptic ARGS` says."""
     process = (forks or shared()).start(
-        (), {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())}
+        {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())}
     )
     out, err = process.communicate(stdin, TIMEOUT_S)
     return Answer(
@@ -269,7 +261,6 @@ class ForkedHome(Home):
     """
 
     forks: Forks = field(default_factory=shared)
-    prefix: tuple[str, ...] = ()
     disk: Path | None = None
     file_limit: int | None = None
 
@@ -337,9 +328,7 @@ class ForkedHome(Home):
     ) -> Forked:
         call = call | {"env": self.environment(**env), "file_limit": self.file_limit}
         return self.forks.start(
-            self.prefix,
-            call | ({"folder": str(self.folder)} if self.folder else {}),
-            errors=errors,
+            call | ({"folder": str(self.folder)} if self.folder else {}), errors=errors
         )
 
 

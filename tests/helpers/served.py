@@ -42,6 +42,7 @@ CHROMIUM = next(
 """The first one has no window to draw, and a page costs half of its processor time."""
 FLAGS = (
     "--no-sandbox",
+    "--renderer-process-limit=1",  # keeps none in reserve
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -145,7 +146,7 @@ def served(
         call = {"args": ["synaptic", *args], "env": env, "folder": str(home.parent)}
         if first:
             call["code"] = f"{first}\nfrom synaptic.cli.main import main\nmain()"
-        process = shared().start((), call, errors=None)
+        process = shared().start(call, errors=None)
     try:
         assert process.stdout
         link = re.search(r"http://\S+", process.stdout.readline().decode())

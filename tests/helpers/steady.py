@@ -55,13 +55,12 @@ class Steady(Forks):
         if self._calls:
             self._calls.close()
 
-    def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
-        assert not prefix
+    def _parent(self) -> socket.socket:
         if not self._calls or select.select([self._calls], [], [], 0)[0]:  # or it has ended
             self._calls, theirs = socket.socketpair()
             nowhere = [os.open(os.devnull, os.O_WRONLY) for _ in ("out", "err")]
             call = {"args": ["-c"], "code": _SERVE, "env": dict(os.environ)}
-            shared().fork((), call, (theirs.detach(), *nowhere)).close()
+            shared().fork(call, (theirs.detach(), *nowhere)).close()
         return self._calls
 
 
@@ -85,7 +84,7 @@ def steadily(
 
 class SteadyHome(ForkedHome):
     """A home whose commands are not each a process, but for one that dies, that another is
-    under way beside, or that has rights or limits of its own.
+    under way beside, or that has limits of its own.
     """
 
     def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
@@ -98,7 +97,7 @@ class SteadyHome(ForkedHome):
 
     @contextmanager
     def _steadily(self, env: dict[str, str]) -> Iterator[ForkedHome]:
-        is_own = self.prefix or self.file_limit or "SYNAPTIC_FAULT" in self.environment(**env)
+        is_own = self.file_limit or "SYNAPTIC_FAULT" in self.environment(**env)
         with steady().taken() as is_mine:
             home = copy.copy(self)
             if is_mine and not is_own:

@@ -156,7 +156,7 @@ def talk(tmp_path: Path, forks: Forks) -> Callable[..., list[str]]:
             "env": env,
             "folder": str(tmp_path),
         }
-        process = forks.start((), call, errors=False)
+        process = forks.start(call, errors=False)
         answers = list(map(readable, answers_of(process, lines, last)))
         return sorted(answer.replace(str(home), "HOME") for answer in answers)
 

@@ -136,7 +136,7 @@ def speak(tmp_path: Path, forks: Forks) -> Callable[..., list[Outcome]]:
         code = "from synaptic.mcp.start import start_server; start_server()"
         env = {"SYNAPTIC_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
-        process = forks.start((), call, errors=False)
+        process = forks.start(call, errors=False)
         client = {"name": "t", "version": "1"}
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
         opening = json.dumps(ping("first", method="initialize", params=params))

@@ -278,7 +278,7 @@ def speak(tmp_path: Path, forks: Forks) -> Iterator[Any]:
         code = "from synaptic.mcp.start import start_server; start_server()"
         env = {"SYNAPTIC_HOME": str(home), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
-        process = forks.start((), call, errors=False)
+        process = forks.start(call, errors=False)
         process.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
         process.stdin.flush()
         wanted = {line["id"] for line in lines if "id" in line}

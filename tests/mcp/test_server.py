@@ -180,7 +180,7 @@ def stdio(home: Path, script: str = RUN, **env: str) -> StdioServerParameters:
 def forked(home: Path, forks: Forks) -> AbstractAsyncContextManager[TransportStreams]:
     """A server that need not import anything."""
     call = {"args": ["-c"], "code": RUN, "env": environment(home)}
-    return piped(forks.start((), call, errors=False))
+    return piped(forks.start(call, errors=False))
 
 
 def environment(home: Path, **env: str) -> dict[str, str]:
@@ -1329,7 +1329,7 @@ def raw(home: Path, forks: Forks) -> Iterator[Callable[..., Raw]]:
     def start(script: str = "", *, forked: bool = False) -> Raw:
         code = f"{script}\n{RUN}"
         if forked:
-            process = forks.start((), {"args": ["-c"], "code": code, "env": environment(home)})
+            process = forks.start({"args": ["-c"], "code": code, "env": environment(home)})
         else:
             pipe, command = subprocess.PIPE, [sys.executable, "-c", code]
             process = subprocess.Popen(

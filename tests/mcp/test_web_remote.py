@@ -162,7 +162,7 @@ def test_a_client_gets_what_it_gets_over_stdio(
     async def both() -> None:
         args = ["synaptic", "--home", str(home), "mcp"]
         start = {"args": args, "env": dict(os.environ), "folder": str(home)}
-        stdio = piped(forks.start((), start, errors=False))
+        stdio = piped(forks.start(start, errors=False))
         async with (
             client(server, tokens["anna"], mode) as here,
             Client(stdio, mode=mode) as there,

@@ -17,6 +17,7 @@ from typing import Any
 
 import anyio
 import pytest
+from confined import bound_home
 from forks import Forks
 from hypothesis import given
 from hypothesis import strategies as st
@@ -469,14 +470,7 @@ def test_a_folder_in_its_place(ada: Machine) -> None:
 def test_a_file_that_may_not_be_written(ada: Machine) -> None:
     file = ada.put("cursor", "{}")
     file.chmod(0o444)
-    if os.access(file, os.W_OK):
-        if shutil.which("setpriv") is None:
-            pytest.skip("root passes every mode, and there is no setpriv to give that up")
-        ada.synaptic.prefix = (
-            str(shutil.which("setpriv")),
-            "--bounding-set=-dac_override,-dac_read_search",
-        )
-    answer = ada.run("cursor")
+    answer = bound_home(ada.synaptic).run("setup", "cursor")
     assert (
         answer.code == 1
         and "permission denied" in answer.out

@@ -63,7 +63,7 @@ def box_of(page: Page, text: str = "") -> Locator:
 def test_every_form_has_the_same_box(browser: Browser, server: Served) -> None:
     context = logged_in(browser, server)
     looks = set()
-    for name, path in drawn("forms", forms(server).items(), 3):
+    for name, path in drawn("forms", forms(server).items(), 2):
         page = context.new_page()
         page.goto(path)
         box = page.locator(".box textarea")
@@ -179,6 +179,7 @@ LOGSEQ = "- TODO Caulk the hull\n  SCHEDULED: <2026-11-20 Fri>\n- TODO Buy rope\
 TASKS = "# Hull\n\n- [ ] Caulk it 📅 2026-11-20\n- [ ] Buy rope\n"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "before", "line", "after"),
     [
@@ -349,6 +350,7 @@ UNCOVERED = """() => {
 FOCUSED = "document.activeElement?.closest('.composer') !== null"
 
 
+@pytest.mark.sweep("height")
 @pytest.mark.parametrize(("width", "height"), [(1280, 600), (390, 844), (390, 430)])
 def test_save_is_in_sight_below_a_long_text_and_covers_nothing(
     browser: Browser, server: Served, width: int, height: int
@@ -363,7 +365,7 @@ def test_save_is_in_sight_below_a_long_text_and_covers_nothing(
         bypass_csp=True,
     )
     page = context.new_page()
-    for name, path in forms(server).items():
+    for name, path in drawn(f"forms at {height}", forms(server).items(), 2):
         page.goto(path)
         box = box_of(page, LONG)
         expect(page.locator("#preview")).to_contain_text("Line 79")
@@ -390,13 +392,14 @@ def test_save_is_in_sight_below_a_long_text_and_covers_nothing(
         page.locator("#discard").dispatch_event("click")
 
 
+@pytest.mark.sweep
 def test_save_is_above_a_keyboard_that_lies_over_the_page(
     browser: Browser, server: Served
 ) -> None:
     """As that of iOS does, which no browser here has: its sizes are set."""
     context = logged_in(browser, server, viewport={"width": 390, "height": 844})
     page = context.new_page()
-    for name, path in forms(server).items():
+    for name, path in drawn("forms below a keyboard", forms(server).items(), 2):
         page.goto(path)
         box_of(page, LONG)
         page.evaluate(

@@ -445,6 +445,7 @@ def test_a_session_that_only_reads_edits_and_ticks_nothing(tmp_path: Path) -> No
     assert note.read_text() == "# Mine\n\n- [ ] stays\n"
 
 
+@pytest.mark.sweep("fields_shown")
 @pytest.mark.parametrize(
     ("text", "title", "fields_shown"),
     [

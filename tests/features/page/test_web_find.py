@@ -345,6 +345,7 @@ def test_the_palette_and_the_hits_by_keyboard_alone(browser: Browser, server: Se
     assert not refused
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("titles", "width"),
     [

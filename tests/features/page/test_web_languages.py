@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,16 +50,29 @@ def opened(browser: Browser, server: Served, locale: str, path: str = "/") -> Pa
     return page
 
 
-@pytest.mark.parametrize(
-    ("locale", "language", "heading", "date", "script_text"),
-    [
-        ("en-US", "en", "Today", "Friday, November 20, 2026", "Go to …"),
-        ("en-GB", "en", "Today", "Friday, 20 November 2026", "Go to …"),
-        ("de-AT", "de", "Heute", "Freitag, 20. November 2026", "Gehe zu …"),
-        ("ja-JP", "ja", "今日", "2026年11月20日金曜日", "移動先…"),
-        ("fr-FR", "en", "Today", "Friday, 20 November 2026", "Go to …"),
-    ],
-)
+SPOKEN = [
+    ("en-US", "en", "Today", "Friday, November 20, 2026", "Go to …"),
+    ("en-GB", "en", "Today", "Friday, 20 November 2026", "Go to …"),
+    ("de-AT", "de", "Heute", "Freitag, 20. November 2026", "Gehe zu …"),
+    ("ja-JP", "ja", "今日", "2026年11月20日金曜日", "移動先…"),
+    ("fr-FR", "en", "Today", "Friday, 20 November 2026", "Go to …"),
+]
+"""(locale, language, heading, date, a text of a script)"""
+
+
+@pytest.mark.parametrize(("locale", "language", "heading", "date", "script_text"), SPOKEN)
+def test_a_page_is_answered_in_the_language_that_is_asked_for(
+    server: Served, locale: str, language: str, heading: str, date: str, script_text: str
+) -> None:
+    shown = server.shown("/", **{"Accept-Language": locale})
+    is_translated = language != "en"  # English is what the script itself says
+    of_scripts = json.dumps(script_text) if is_translated else ""
+    for part in (f'<html lang="{language}"', f">{heading}</h1>", date, of_scripts):
+        assert part in shown, part
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("locale", "language", "heading", "date", "script_text"), SPOKEN)
 def test_a_page_speaks_the_language_of_its_browser(
     browser: Browser,
     server: Served,
@@ -78,6 +92,7 @@ def test_a_page_speaks_the_language_of_its_browser(
     )
 
 
+@pytest.mark.sweep("weekdays", by=lambda names: str(names.endswith(("Sun", "So"))))
 @pytest.mark.parametrize(
     ("locale", "weekdays"),
     [
@@ -185,6 +200,7 @@ def test_a_browser_without_a_session_is_answered_in_its_language(server: Served)
 MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Safari/605.1.15"
 
 
+@pytest.mark.sweep("key")
 @pytest.mark.parametrize(
     ("locale", "agent", "key"),
     [("en-GB", None, "Ctrl"), ("de-DE", None, "Strg"), ("de-DE", MAC, "⌘")],
@@ -194,7 +210,7 @@ def test_a_shortcut_is_named_by_the_key_of_the_reader(
 ) -> None:
     context = logged_in(browser, server, locale=locale, user_agent=agent)
     page = context.new_page()
-    for path in ("/", "/new", "/search"):
+    for path in drawn(f"pages of {key} {locale}", ("/", "/new", "/search")):
         page.goto(path)
         page.locator("#keys").evaluate("(keys) => { keys.open = true; }")
         expect(page.locator(".keys kbd").first).to_have_text(f"{key}+K")
