@@ -72,10 +72,17 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str) -> 
         if any(b"\0" in text for text in texts):
             raise JournalError(f"{path} is not text.")
         whole = merge_text(*(Piece(b"", b"", text, b"") for text in texts))
-        done = MergedFile(whole.text, whole.conflicts)
+        # without a conflict the text of one side could end in an entry of the other
+        if whole.conflicts or not any(_has_entries(text, path, day_file) for text in texts):
+            done = MergedFile(whole.text, whole.conflicts)
     if not done:
         done = MergedFile(conflict_text(texts[1], texts[2], eol) + eol, 1)
     return done._replace(data=bom + done.data)
+
+
+def _has_entries(text: bytes, path: str, day_file: str) -> bool:
+    version = split_version(text, path, day_file)
+    return bool(version and version.pieces)
 
 
 def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:

@@ -536,6 +536,7 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
                 assert line in done
 
 
+@example(b"---\ntags: [a]\n---", b"# Day\n\n## 09:00 One\n", b"# Day\n\nGood morning.\n")
 @example(b"# Day\n\n# Evening\ntext", b"## 09:00 One\ntext", b"## 09:00 Two #tag\n\n# Evening")
 @given(files(), files(), files())
 @settings(max_examples=examples(150), deadline=None)
