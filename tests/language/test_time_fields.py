@@ -186,3 +186,21 @@ def test_all_fields_agree_on_the_days_of_a_text(text: str, clock: str) -> None:
     assert read_date(text, NOW, "until") == read_date(text, NOW, "as_of") == str(last)
     moment = read_moment(text, NOW, "at", clock=time.fromisoformat(clock))
     assert moment.date() == first
+
+
+@pytest.mark.parametrize(
+    ("typed", "at_01_20"),
+    [
+        ("23:10", "2026-11-20 23:10"),
+        ("11:10 pm", "2026-11-20 23:10"),
+        ("um 23 Uhr", "2026-11-20 23:00"),
+        ("01:00", "2026-11-21 01:00"),
+        ("13:19", "2026-11-21 13:19"),  # nearer ahead than back
+        ("13:21", "2026-11-20 13:21"),
+        ("today 23:10", "2026-11-21 23:10"),
+        ("23:10 today", "2026-11-21 23:10"),
+    ],
+)
+def test_a_time_of_day_alone_is_the_nearest(typed: str, at_01_20: str) -> None:
+    now = datetime(2026, 11, 21, 1, 20).astimezone()
+    assert f"{read_moment(typed, now, 'at'):%Y-%m-%d %H:%M}" == at_01_20

@@ -116,6 +116,7 @@ def read_typed(
     |-------------------------------|-----------------------------------------|
     | `2026-11-03T14:00`            | that moment                             |
     | `18:00`, `6pm`, `now`         | today, at that time                     |
+    | `23:10`                       | yesterday: today it is half a day ahead |
     | `yesterday 18:00`             | 2026-11-20 18:00                        |
     | `yesterday evening`           | 2026-11-20 19:00                        |
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
@@ -178,9 +179,12 @@ def _read_days(
     match = _CLOCK.search(value) or _BARE_HOUR.search(value)
     if match:
         parts = (value[: match.start()], value[match.end() :])
-        rest = " ".join(part.strip(", ") for part in parts).strip() or "today"
-        days, hour = _days_and_part(rest, when)
+        rest = " ".join(part.strip(", ") for part in parts).strip()
+        days, hour = _days_and_part(rest or "today", when)
         clock, later = _time_of_day(match, hour)
+        today_at = now.replace(hour=clock.hour, minute=clock.minute)
+        if not (rest or ahead) and today_at - now > timedelta(hours=12):
+            days = (add_days(when.today, -1),) * 2
         if later and (days[0] != when.today or "tonight" in rest):  # not of "heute Nacht um 2"
             days = days[0] and add_days(days[0], 1), days[1] and add_days(days[1], 1)
     else:
