@@ -4,15 +4,16 @@ text for a model.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
+from ..errors import Changed, InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
-from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Receipt, Texts
+from ..models import ABSENT, NOTHING_CLOSE, Entry, Json, Near, Receipt, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
 from ..plugin import REVIEW, TRANSCRIPTS
@@ -51,7 +52,8 @@ from ..verbs.removing import delete, restore
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
 from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
-from ..workspace.sync import BEHIND
+from ..workspace.readback import read_entries
+from ..workspace.sync import BEHIND, in_step
 from ..workspace.workspace import Workspace
 from .texts import (
     ANSWER_CHARS,
@@ -100,6 +102,9 @@ IDS_NAMED = 10
 REVIEW_FINDINGS = 20
 """The most findings in the prompt `review`."""
 
+MOST_READ = 10_000
+"""The most entries of which is known what a client has read."""
+
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
 _REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, BEHIND, "As of ")
@@ -114,7 +119,8 @@ class Call(NamedTuple):
     the embedding model is not loaded yet. `may_write` says if the client may change the
     journal. `tool_list` is the list of tools that the client has. `notices` are printed above
     the answer, and all that stands there takes `notice_tokens`. `sent_notices` holds the
-    notices of ONCE_NOTICES that the client has had; answering the call adds to it.
+    notices of ONCE_NOTICES that the client has had, `read_texts` a hash of each entry that it
+    has read, by id; answering the call adds to both.
     """
 
     args: Json
@@ -127,6 +133,7 @@ class Call(NamedTuple):
     may_write: bool = True
     notices: Texts = ()
     sent_notices: set[str] | None = None
+    read_texts: dict[str, int] | None = None
     notice_tokens: int = 0
     tool_list: str = WHOLE
 
@@ -143,6 +150,14 @@ class Call(NamedTuple):
         if not most and self.layout == "concise":
             most = max(CONCISE_TOKENS, EACH_TOKENS * entries)
         return (most or MAX_TOKENS) - self.notice_tokens
+
+    def note_read(self, entries: Iterable[Entry]) -> None:
+        """Notes that the client has these texts before it, or has written them."""
+        if self.read_texts is None:
+            return
+        if len(self.read_texts) > MOST_READ:
+            self.read_texts.clear()
+        self.read_texts.update({entry.id: _hash_as_read(entry) for entry in entries})
 
     @property
     def most_chars(self) -> int:
@@ -227,6 +242,7 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
     sent_notices = set() if call.sent_notices is None else call.sent_notices
     receipts = [_drop_sent_notices(receipt, sent_notices) for receipt in save_all(ws, texts)]
+    _note_written(ws, call, [receipt.id for receipt in receipts])
     return _receipts_answer(call, receipts, "Saved")
 
 
@@ -249,6 +265,7 @@ def _answer_search(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, args)
     prefer = build_preference(args.pop("prefer", {}))
     result = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    call.note_read(hit.entry for hit in result.hits)
     data = search_json(result)
     count = len(result.hits)
     if call.layout == "json":
@@ -287,6 +304,7 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     if call.args.get("source"):
         ws.access.require_files("The transcript of a session")
         listing = replace(listing, entries=TRANSCRIPTS.ask_only(ws, listing.entries))
+    call.note_read(listing.entries)
     entries = [*map(with_versions_shown, listing.entries)]
     if offset and len(entries) > 1:
         raise InvalidArgument(
@@ -348,18 +366,50 @@ def _answer_update(ws: Workspace, call: Call) -> Answer:
     args = _verb_arguments(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
-        return _change_each(
-            call,
-            ids,
-            lambda id: update(ws, id, **args, by_person=False, by=call.client),
-            "Updated",
-        )
+        return _change_each(call, ids, partial(_update_as_read, ws, call, args), "Updated")
     if args:
         raise InvalidArgument(
             "restore undoes the last change and cannot be given with another change.",
             valid=("id", "restore"),
         )
     return _change_each(call, ids, partial(restore, ws, by_person=False), "Restored")
+
+
+def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
+    """Updates an entry. Raises Changed if another text of it would be replaced than the client
+    has read.
+    """
+    is_as_read = None
+    with suppress(SynapticError):  # the update says what is wrong with the id
+        [entry] = _present_entries(ws, [id])
+        read_hash = (call.read_texts or {}).get(entry.id)
+        is_as_read = read_hash and read_hash == _hash_as_read(entry)
+    if "content" in args and is_as_read is False:
+        raise Changed(
+            f"{short_id(id)} was changed since you read it; nothing was written.",
+            "Read it with context_get, and repeat your change on that text; or use append.",
+        )
+    receipt = update(ws, id, **args, by_person=False, by=call.client)
+    if "content" in args or is_as_read:  # else it may hold words that were not read
+        _note_written(ws, call, [receipt.id])
+    return receipt
+
+
+def _note_written(ws: Workspace, call: Call, ids: Sequence[str]) -> None:
+    """Notes the texts that the client has written; none while the index is held by another."""
+    for id in ids:
+        (call.read_texts or {}).pop(id, None)
+    with suppress(SynapticError):
+        call.note_read(_present_entries(ws, ids))
+
+
+def _present_entries(ws: Workspace, ids: Sequence[str]) -> Collection[Entry]:
+    rows = in_step(ws, lambda _: read_entries(ws, [ws.index.resolve(id).rowid for id in ids]))
+    return rows.values()
+
+
+def _hash_as_read(entry: Entry) -> int:
+    return hash((entry.title, entry.content))
 
 
 def _answer_delete(ws: Workspace, call: Call) -> Answer:

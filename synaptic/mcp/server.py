@@ -322,6 +322,7 @@ async def _answer_call(
         may_write=not (grant and grant.read_only),
         notices=notices,
         sent_notices=worker.sent_notices[grant.name if grant else ""],
+        read_texts=worker.read_texts[grant.name if grant else ""],
         tool_list=tools,
     )
     lane: Lane = "write"

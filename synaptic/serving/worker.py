@@ -133,6 +133,8 @@ class Worker:
         """By client: the order of its calls."""
         self.sent_notices: defaultdict[str, set[str]] = defaultdict(set)
         """By client: notices that it was given, and needs once."""
+        self.read_texts: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """By client: hashes of the entries that it has read, by id."""
         self.withdrawals: dict[str, Withdrawal] = {}
         """By the id of a call that writes, over stdio."""
         self._home = home

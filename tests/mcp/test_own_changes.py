@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import apsw
+import pytest
 from embedders import HashingEmbedder
 from forks import ForkedHome
-from outside import TIMEOUT_S, wait_until
+from outside import TIMEOUT_S, Refusal, wait_until
 
 from synaptic.index.embedding import MODEL_DIR
 from synaptic.search.search import search
@@ -93,3 +94,33 @@ def test_a_save_is_answered_while_the_model_is_being_loaded(home: ForkedHome) ->
             writer.write("{}")
         wait_until(lambda: home.ask("status")["pending_vectors"] == 0)
         assert server.call("search", query="heron")["mode"] == "hybrid"
+
+
+def test_an_agent_does_not_write_over_what_it_has_not_read(home: ForkedHome) -> None:
+    with home.server() as server:
+        id = server.call("save", content="JTAG is on J4.\n\nThe fuse is slow.")["id"]
+        [day] = home.journal.glob("*.md")
+
+        def edit(old: str, new: str) -> None:
+            day.write_text(day.read_text().replace(old, new))
+
+        def refused(**change: str) -> str:
+            before = day.read_bytes()
+            with pytest.raises(Refusal) as refusal:
+                server.call("update", id=id, **change)
+            assert day.read_bytes() == before
+            return str(refusal.value)
+
+        server.call("update", id=id, content="JTAG is on J4.\n\nThe fuse is fast.")  # its own
+        edit("J4", "J7, Mara soldered it")
+        assert "was changed since you read it" in refused(content="JTAG is on J4.")
+        assert "nothing was written" in refused(content="JTAG is on J4.", title="JTAG")
+        server.call("update", id=id, append="Checked.", add_tag="hw")  # takes nothing away
+        assert "was changed since you read it" in refused(content="JTAG is on J4.")
+        edit("fast", "very fast")
+        server.call("get", id=id)
+        server.call("update", id=id, content="JTAG is on J7.")
+        edit("J7", "J8")
+        server.call("search", query="JTAG")
+        server.call("update", id=id, content="JTAG is on J9.")
+        assert "J9" in day.read_text() and "J8" not in day.read_text()
