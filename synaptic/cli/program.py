@@ -1,6 +1,7 @@
 """The Typer program of the command line, and the decorator that adds a command to it."""
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -62,8 +63,16 @@ class GroupedHelp(TyperGroup):
 
 class SectionedHelp(TyperCommand):
     """A command whose help lists the options for experts by themselves, and its arguments as a
-    person types them.
+    person types them. It drops no value of an option that is given twice.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, typed = self.make_parser(ctx).parse_args(args=[*args])
+        for one, times in Counter(typed).items():
+            is_option = one.param_type_name == "option" and not getattr(one, "is_flag", False)
+            if times > 1 and is_option and not one.multiple:
+                ctx.fail(f"{one.opts[0]} takes one value, and was given {times} times.")
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [*map(show_argument, arguments_of(self)), "[OPTIONS]"]

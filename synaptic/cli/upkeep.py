@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from ..errors import InvalidArgument
 from ..index.statistics import agent_counts
 from ..journal import losses
-from ..models import CAPTURED
+from ..models import CAPTURED, Json
 from ..plugin import NEWS, REPAIR, describe_plug_in, plug_in_entry_points
 from ..render import terminal, wire
 from ..render.present import outline_text
@@ -23,9 +24,22 @@ from ..verbs.written import count_days
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
 from . import flags as f
-from .flags import PROJECT_COMPLETION, argument, choice_option, switch, text_option
+from .flags import (
+    PROJECT_COMPLETION,
+    argument,
+    choice_option,
+    switch,
+    text_option,
+    texts_option,
+)
 from .program import command, open_home
-from .replies import empty_journal_text, output_for_workspace, print_answer, print_receipt
+from .replies import (
+    change_all,
+    empty_journal_text,
+    output_for_workspace,
+    print_answer,
+    print_receipt,
+)
 
 
 @command("rebuild-index", switch("fresh", "Compute all vectors again, too."))
@@ -73,8 +87,12 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
 @command(
     "doctor",
     switch("fix", "Repair what can be repaired safely."),
-    text_option("restore", "Put back an entry that doctor names as vanished.", metavar="ID"),
-    text_option("dismiss", "Leave such an entry out, and name it no more.", metavar="ID"),
+    texts_option(
+        "restore", "Put back an entry that doctor names as vanished; repeatable.", metavar="ID"
+    ),
+    texts_option(
+        "dismiss", "Leave such an entry out, and name it no more; repeatable.", metavar="ID"
+    ),
     switch("secrets", "Look for passwords, tokens and keys in what is stored."),
     switch(
         "report",
@@ -88,8 +106,8 @@ def run_doctor(
     fix: bool,
     secrets: bool,
     report: bool,
-    restore: str | None = None,
-    dismiss: str | None = None,
+    restore: Sequence[str] = (),
+    dismiss: Sequence[str] = (),
 ) -> int:
     """Check the journal, the index and the setup, and say how to mend what is wrong.
 
@@ -107,18 +125,23 @@ def run_doctor(
 
         return print_report(home)
     with open_home(home) as ws:
-        if restore:
-            print_receipt(
-                ws,
-                "Restored",
-                removing.restore(
-                    ws, restore, vanished=True, by_person=not agent_name(), confirms=is_person()
-                ),
-            )
-            return 0
+        put_back = partial(
+            removing.restore,
+            ws,
+            vanished=True,
+            by_person=not agent_name(),
+            confirms=is_person(),
+        )
+        if restore[1:]:
+            change_all(ws, "restore", "Restored", restore, put_back, is_undoable=False)
+        elif restore:
+            print_receipt(ws, "Restored", put_back(restore[0]))
+        for id in dismiss:
+            losses.dismiss_losses(ws.own_journal, id)
         if dismiss:
-            losses.dismiss_losses(ws.own_journal, dismiss)
-            print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
+            data: Json = {"success": True, "ids": [*dismiss]}
+            print_answer(data, "\n".join(f"Dismissed {id}" for id in dismiss))
+        if restore or dismiss:
             return 0
         if fix:
             REPAIR.ask_only(ws)

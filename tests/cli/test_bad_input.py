@@ -55,6 +55,8 @@ COMMANDS: dict[str, tuple[str, int]] = {
     "find --parent nothere": ("--parent: No entry has the id 'nothere'.", 1),
     "find --around nothere": ("--around: No entry has the id 'nothere'.", 1),
     "due --until nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
+    "save text --title one --title two": ("--title takes one value, and was given 2 times", 2),
+    "find --since today --until today --since yesterday": ("--since takes one value", 2),
     "history nothere": ("No entry or page has the id, title, alias or path 'nothere'.", 1),
     "confirm nothere": (
         "Only a person confirms, on a terminal: standard input or error is not a terminal. Run it",

@@ -1359,7 +1359,7 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
     assert f"--restore {lost}" in run("doctor").out
     assert run("doctor", "--restore", lost).out.startswith(f"Restored {lost[-8:]} in ")
     assert "Lost and found" in today(home).read_text()
-    assert run("doctor", "--dismiss", kept, "--json").json == {"success": True, "id": kept}
+    assert run("doctor", "--dismiss", kept, "--json").json == {"success": True, "ids": [kept]}
     assert run("doctor").code == 0
     assert run("doctor", "--fix", "--restore", lost).code == 2
 
