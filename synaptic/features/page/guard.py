@@ -16,6 +16,7 @@ or with a token of `tokens.toml` that opens the page. It lives in memory: it end
 server, and after IDLE_S without a request.
 """
 
+import asyncio
 import hmac
 import re
 import secrets
@@ -101,6 +102,8 @@ class Visitor:
     `journals` are those that it may read, None for all. `box` names the folder with the files
     of this browser's drafts; empty if it may not write. `grant` is the hash of the token with
     which it logged in. `was_asked_to_stay`: a page asked whether it shall stay logged in.
+    `saving` are the requests that save a text now; `saved` are the versions of its last texts
+    that were saved, of `saves` in all.
     """
 
     name: str
@@ -114,6 +117,9 @@ class Visitor:
     box: str = ""
     grant: str = ""
     was_asked_to_stay: bool = False
+    saving: set[asyncio.Task[Any]] = field(default_factory=set)
+    saved: dict[int, str] = field(default_factory=dict)
+    saves: int = 0
 
 
 class Sessions:

@@ -5,7 +5,7 @@ next page.
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -33,13 +33,14 @@ from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.linked import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
-from .guard import BODY_BYTES, READING, Sessions, Visitor
+from .guard import BODY_BYTES, READING, Sessions, Visitor, cookie_name
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 from .template_texts import add_translations
 from .translation import localize_sentence, present_locale, run_in_locale, translate
 
 Arguments = ParamSpec("Arguments")
+Endpoint = Callable[[Request], Awaitable[Response]]
 Values = dict[str, Any]
 """The values of a template or a form, by name."""
 HERE = Path(__file__).parent
@@ -54,6 +55,9 @@ STATUS = {
     "busy": 503,
 }
 """The HTTP status for each error code; 500 for any other."""
+SAVED, SAVED_S = 20, 30 * 86_400
+"""The most texts that a session names as saved, and the seconds for which its browser knows."""
+_VERSION = re.compile(r"[a-z0-9]{1,16}-[0-9]{1,9}")
 _BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES = Environment(
@@ -102,14 +106,40 @@ class Page(Route):
     """A page at a path. `role` says which server answers it: see `serving/roles`."""
 
     def __init__(
-        self,
-        path: str,
-        role: Role,
-        endpoint: Callable[[Request], Any],
-        methods: Sequence[str] = ("GET",),
+        self, path: str, role: Role, endpoint: Endpoint, methods: Sequence[str] = ("GET",)
     ) -> None:
-        super().__init__(path, endpoint, methods=methods)
+        super().__init__(path, _after_saves(endpoint), methods=methods)
         self.role = role
+
+
+def _after_saves(endpoint: Endpoint) -> Endpoint:
+    """Lets a page of a session wait until what it sent before is saved, or refused: a browser
+    that left before the answer would else show that text as a draft.
+    """
+
+    async def answer(request: Request) -> Response:
+        session = request.scope.get("session_of")
+        if session and session.saving and request.method in READING:
+            await asyncio.wait([*session.saving])
+        response = await endpoint(request)
+        if session:
+            _name_saved_versions(request, session, response)
+        return response
+
+    return answer
+
+
+def _name_saved_versions(request: Request, session: Visitor, response: Response) -> None:
+    """Adds the cookies by which the scripts of the page know the last texts that were saved.
+    A cookie for each of them: two answers that overtake each other lose none.
+    """
+    for slot, versions in session.saved.items():
+        name = f"{cookie_name(request.scope)}-saved-{slot}"
+        if request.cookies.get(name) != versions:
+            is_https = request.url.scheme == "https"
+            response.set_cookie(
+                name, versions, max_age=SAVED_S, samesite="strict", secure=is_https
+            )
 
 
 class Site(NamedTuple):
@@ -282,6 +312,13 @@ async def read_form(request: Request) -> Mapping[str, str]:
             ),
             translate("Go back, copy what you typed, and load the page again."),
         )
+    versions = _VERSION.findall(fields.get("versions", ""))
+    task = asyncio.current_task()
+    if versions and task and "hx-request" not in request.headers:
+        saving = session_of(request).saving
+        saving.add(task)
+        task.add_done_callback(saving.discard)
+        request.state.versions = ".".join(versions[-SAVED:])
     return fields
 
 
@@ -342,7 +379,12 @@ def redirect_with_message(
     notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
     notice |= {"moved": moved, "undone": undone}
     notice |= {"asks_to_stay": asks_to_stay, "unlinked": unlinked}
-    session_of(request).notice = notice
+    session = session_of(request)
+    session.notice = notice
+    versions = getattr(request.state, "versions", "")
+    if versions:
+        session.saves += 1
+        session.saved[session.saves % SAVED] = versions
     return RedirectResponse(where, 303)
 
 

@@ -262,3 +262,30 @@ def test_lists_name_days_as_the_reader_does(tmp_path: Path) -> None:
         server.delete(id)
         assert "„Ein Treffen“" in server.shown("/")
         assert "am 24. November 2026 um 10:0" in server.shown("/deleted")
+
+
+def test_a_link_of_one_letter_is_wide_enough_for_a_finger(
+    browser: Browser, server: Served
+) -> None:
+    page = opened(browser, server, "ja-JP")
+    widths = page.locator(".take a").evaluate_all("(all) => all.map((one) => one.offsetWidth)")
+    assert widths and min(widths) >= 24
+
+
+def test_names_of_a_row_stand_on_one_line_on_a_phone(browser: Browser, server: Served) -> None:
+    page = opened(browser, server, "de-DE", "/statistics")
+    page.set_viewport_size({"width": 390, "height": 780})
+    tops = "(all) => all.map((one) => one.getBoundingClientRect().top)"
+    first, most, last = page.locator("figcaption span").evaluate_all(tops)
+    assert first == last < most
+    page.goto("/tasks")
+    label, link = page.locator("nav.pager").evaluate(
+        """(row) => {
+          const label = document.createRange();
+          label.selectNode(row.firstChild);
+          const link = document.createRange();
+          link.selectNodeContents(row.querySelector("a"));
+          return [label, link].map((one) => one.getClientRects()[0].bottom);
+        }"""
+    )
+    assert abs(label - link) <= 1

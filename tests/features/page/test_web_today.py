@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from homes import open_home
+from outside import wait_until
 from playwright.sync_api import Browser, Page, expect
 from served import Served, a_port, kept_drafts, logged_in, served
 from trials import drawn
@@ -80,8 +81,7 @@ def test_each_day_has_a_draft_of_its_own(browser: Browser, home: Path) -> None:
         expect(page.get_by_label("Text", exact=True)).to_have_value("Of that day.")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("article")).to_contain_text("Of that day.")
-        page.wait_for_function("() => !sessionStorage.sent")  # once the page's script ran
-        assert [name.partition("#")[0] for name in kept_drafts(page)] == ["draft"]
+        wait_until(lambda: [one.partition("#")[0] for one in kept_drafts(page)] == ["draft"])
         page.goto("/")
         expect(page.get_by_label("Text", exact=True)).to_have_value("Of today.")
 

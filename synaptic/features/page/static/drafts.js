@@ -5,14 +5,13 @@
 import { translate } from "/static/texts.js";
 const person = document.body.dataset.draft;
 const forms = document.querySelectorAll("form[data-draft]");
-const others = window.BroadcastChannel ? new BroadcastChannel("drafts") : null;
-const WAIT_MS = 150; // in which other tabs say that they are there
-const newTab = () => (sessionStorage.tab = Math.random().toString(36).slice(2));
+const others = new BroadcastChannel("drafts");
+const draw = () => Math.random().toString(36).slice(2);
+const newTab = () => (sessionStorage.tab = draw());
 let tab = sessionStorage.tab ?? newTab();
-const isMine = (name) => name === person || /^[/#]/.test(name.slice(person.length))
-  && name.startsWith(person);
+const isMine = (name) => name.startsWith(person) && /^([/#]|$)/.test(name.slice(person.length));
 
-let database = null;
+let database;
 const connect = () => (database ??= new Promise((done, fail) => {
   const asking = indexedDB.open("drafts", 1);
   asking.onupgradeneeded = () => asking.result.createObjectStore("drafts");
@@ -34,42 +33,37 @@ const change = async (act) => {
   });
 };
 const readAll = async () => {
-  const store = (await connect()).transaction("drafts").objectStore("drafts");
-  const [names, drafts] = await Promise.all([store.getAllKeys(), store.getAll()].map((asking) =>
-    new Promise((done, fail) => {
-      asking.onsuccess = () => done(asking.result);
-      asking.onerror = () => fail(asking.error);
-    })));
-  return new Map(names.map((name, at) => [name, drafts[at]]).filter(([name]) => isMine(name)));
+  let names, drafts;
+  await change((store) => ([names, drafts] = [store.getAllKeys(), store.getAll()]));
+  return names.result.map((name, at) => [name, drafts.result[at]]).filter(([name]) => isMine(name));
 };
-const drop = (names) => change((store) => names.forEach((name) => store.delete(name)));
+// What is typed has a number, and each change of it a version. A save sends them, and cookies name
+// what was saved, which is neither shown nor kept again, whenever and by whichever page it comes.
+const isSaved = ({ number, version }) => [...document.cookie.matchAll(`${number}-(\\d+)`)]
+  .some(([, saved]) => saved >= version);
+const drop = (drafts) => change((store) => drafts.forEach(([name]) => store.delete(name)));
 
-// Takes over the drafts that stood in localStorage, once as a list of four values.
+// The drafts of 0.3.0 are lists of four values in localStorage.
 const takeOver = async () => {
-  const names = Object.keys(localStorage).filter(isMine);
   const fields = ["title", "content", "date", "time"];
-  const read = (name) => {
-    const draft = JSON.parse(localStorage.getItem(name));
-    const values = Array.isArray(draft) && draft.map((value, at) => [fields[at], value]);
-    return values ? [`${name}#before`, { at: 0, values }] : [name, draft];
-  };
-  const drafts = names.map(read);
-  if (names.length) await change((store) => drafts.forEach(([name, draft]) => store.put(draft, name)));
-  names.forEach((name) => localStorage.removeItem(name));
+  for (const name of Object.keys(localStorage).filter((one) => isMine(one) && !one.includes("#"))) {
+    const values = JSON.parse(localStorage[name]).map((value, at) => [fields[at], value]);
+    await change((store) => store.put({ at: 0, values }, `${name}#`));
+    localStorage.removeItem(name);
+  }
 };
 
-// A text is sent once Synaptic answers: else the browser would show an error in its place.
-const ANSWER_MS = 1e4;
+// A text is sent once Synaptic answers: else the browser would show an error.
 const lost = new Set(); // forms whose text this browser cannot keep
 let asking, sending;
 addEventListener("submit", async (event) => {
   const { target: form, submitter } = event;
   if (!("draft" in form.dataset) || form === sending) return;
   event.preventDefault();
-  event.stopImmediatePropagation(); // nothing counts it as sent
+  event.stopImmediatePropagation();
   if (form === asking) return;
   asking = form;
-  const head = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) };
+  const head = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(1e4) };
   const answer = await fetch("/static/texts.js", head).catch(() => 0);
   asking = 0;
   document.getElementById("unsent")?.remove();
@@ -80,42 +74,50 @@ addEventListener("submit", async (event) => {
     return;
   }
   const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
-  const named = { button: submitter?.textContent.trim() };
-  told.textContent = lost.has(form) ? translate("Nothing was saved yet, because Synaptic does not answer. Your text is in this form alone: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", named)
-    : translate("Nothing was saved yet, because Synaptic does not answer. Your text is kept in this browser: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", named);
+  const where = lost.has(form) ? translate("Your text is in this form alone")
+    : translate("Your text is kept in this browser");
+  told.textContent = translate("Nothing was saved yet, because Synaptic does not answer. %(where)s: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
   (form.querySelector(".actions") ?? form).prepend(told);
 }, true);
 
+export const hide = (name, value) => Object.assign(document.createElement("input"), { type: "hidden", name, value });
 const areUntouched = [];
 const isTyped = () => areUntouched.some((isUntouched) => !isUntouched());
-
-others?.addEventListener("message", ({ data }) => {
+const living = new Map(); // other tabs, and whether something is typed there
+others.onmessage = ({ data }) => {
   if (data.asks) others.postMessage({ is: tab, isTyped: isTyped() });
-});
-const readSent = () => JSON.parse(sessionStorage.sent ?? "[]");
-const isSaved = document.querySelector(".done[role=status]");
+  else living.set(data.is, data.isTyped);
+};
+const askTabs = () => {
+  living.clear();
+  others.postMessage({ asks: true });
+  return new Promise((go) => setTimeout(go, 150)); // in which they answer
+};
 const begin = async () => {
   await takeOver();
   const drafts = await readAll();
-  // not compared by its words: a browser may leave a page before it wrote what was sent
-  const isSent = ([name, at]) => drafts.get(name)?.at <= at;
-  const saved = isSaved ? readSent().filter(isSent).map(([name]) => name) : [];
+  const saved = drafts.filter(([, draft]) => isSaved(draft));
   if (saved.length) await drop(saved);
-  saved.forEach((name) => drafts.delete(name));
-  // a form that was refused shows what was sent, and may still be saved
-  if (!document.querySelector("[data-refused]")) sessionStorage.removeItem("sent");
-  return drafts;
+  return drafts.filter((draft) => !saved.includes(draft));
 };
 const begun = begin();
+const copied = begun.then(askTabs) // the browser may have made this tab of another
+  .then(() => living.has(tab) && (tab = newTab()));
 
 for (const form of forms) {
   const told = form.querySelector("#kept"), discard = form.querySelector("#discard");
   const label = discard?.textContent;
   const base = person + form.dataset.draft;
-  const here = () => `${base}#${tab}`;
-  const own = (one) => one.name && one.type !== "file" && !["csrf", "back"].includes(one.name);
-  const values = () => [...form.elements].filter(own).map((one) => [one.name, one.value]);
-  const first = JSON.stringify(values());
+  const load = draw(), here = `${base}#${load}`, { refused } = form.dataset;
+  // `taken` are the versions of a refused form, and of drafts that were gone on with
+  let number = load, version = 0, taken = refused ?? "", brought = here;
+  const versions = hide("versions");
+  form.elements.csrf.after(versions); // a field is named append
+  const own = (one) => one.name && one.type !== "file" && !["csrf", "back", "versions"].includes(one.name);
+  const values = (of = form) => [...of.elements].filter(own).map((one) => [one.name, one.value]);
+  const clean = form.cloneNode(true); // something may be typed already
+  clean.reset();
+  const first = refused != null || JSON.stringify(values(clean)); // it may be the only copy
   const isUntouched = () => JSON.stringify(values()) === first;
   areUntouched.push(isUntouched);
   let thrown = null; // what was thrown away, until something else is typed
@@ -126,22 +128,37 @@ for (const form of forms) {
     discard.hidden = !words;
     discard.textContent = thrown ? translate("Put it back") : label;
   };
-  const tell = (area) => {
+  let telling = false;
+  const tell = () => form.querySelectorAll("textarea").forEach((area) => {
+    telling = true;
     area.dispatchEvent(new Event("input", { bubbles: true }));
+    telling = false;
     window.htmx?.trigger(area, "draft");
-  };
-  let changes = 0;
+  });
   const keep = async (news) => {
-    const number = (changes += 1);
-    const draft = { at: Date.now(), values: values() };
+    const draft = { at: Date.now(), tab, number, version, taken, values: values() };
+    versions.value = `${taken} ${number}-${version}`;
     const isEmpty = isUntouched();
     await begun; // which reads the draft that this one replaces
-    await change((store) => (isEmpty ? store.delete(here()) : store.put(draft, here())));
-    if (number !== changes) return;
+    if (isSaved(draft)) return;
+    await change((store) => {
+      if (isEmpty) store.delete(here);
+      else store.put(draft, here);
+      if (brought !== here) store.delete(brought);
+      brought = here;
+    });
+    if (draft.version !== version) return;
     if (!isEmpty) thrown = null;
     if (!thrown) say(isEmpty ? "" : news ?? translate("Draft kept in this browser"), news);
   };
-  const bring = async (name, { values: pairs }) => {
+  const type = () => {
+    if (number !== load) taken += ` ${number}-${version}`;
+    number = load;
+    version += 1;
+    return keep();
+  };
+  const bring = async (name, draft) => {
+    const { values: pairs } = draft;
     const isOlder = pairs.some(([key, value]) => key === "seen" && value !== form.elements.seen?.value);
     for (const [key, value] of pairs) {
       const field = key === "draft" ? null : form.elements[key];
@@ -150,76 +167,75 @@ for (const form of forms) {
         if (fold) fold.open = true;
         field.value = value;
       }
-      else form.elements.csrf.after(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
+      else form.elements.csrf.after(hide(key, value));
     }
-    form.querySelectorAll("textarea").forEach(tell);
-    await keep(isOlder ? translate("Your draft is here again. The text changed meanwhile: a save shows both.")
-      : translate("Your draft is here again."));
-    if (name !== here()) await drop([name]);
+    tell();
+    ({ number = load, version = 0, taken = "" } = draft);
+    brought = name;
+    const news = isOlder ? translate("Your draft is here again. The text changed meanwhile: a save shows both.")
+      : translate("Your draft is here again.");
+    if (draft.tab === tab) say(news, true); // another tab may be a copy of this one
+    else await keep(news);
   };
-  const find = (drafts, living) => [...drafts]
-    .filter(([name]) => name.startsWith(`${base}#`) && name !== here())
-    .filter(([name]) => !living.has(name.slice(base.length + 1)))
+  const find = (drafts, isWanted) => drafts
+    .filter(([name, draft]) => name.startsWith(`${base}#`) && isWanted(draft.tab))
     .sort(([, one], [, other]) => other.at - one.at)[0];
 
-  const mayBring = !("refused" in form.dataset);
-  const living = new Set();
-  others?.addEventListener("message", ({ data }) => { if (data.is) living.add(data.is); });
   const look = async () => {
     const drafts = await begun;
-    const draft = mayBring && drafts.get(here());
-    if (draft && isUntouched()) await bring(here(), draft);
-    else if (draft) tab = newTab(); // typed already: the draft waits as one of a tab that is gone
-    others?.postMessage({ asks: true });
-    await new Promise((go) => setTimeout(go, WAIT_MS));
-    if (living.has(tab)) { // the browser made this tab as a copy of another
-      tab = newTab();
+    const own = find(drafts, (one) => one === tab);
+    if (own && refused != null) [brought] = own;
+    else if (own && isUntouched()) await bring(...own);
+    if (await copied) {
+      brought = here;
       if (!isUntouched()) await keep();
     }
-    const left = mayBring && isUntouched() && find(drafts, living);
+    const left = isUntouched() && find(drafts, (one) => one !== tab && !living.has(one));
     if (left) await bring(...left);
   };
   look();
+  if (!isUntouched()) type();
   addEventListener("load", () => form.querySelectorAll("textarea").forEach((area) => {
     if (area.value) window.htmx?.trigger(area, "draft");
   }));
-  form.addEventListener("input", () => keep().then(() => lost.delete(form), () => lost.add(form)));
+  form.addEventListener("input", () => {
+    if (!telling) type().then(() => lost.delete(form), () => lost.add(form));
+  });
   form.addEventListener("submit", () => {
     asking = form;
     lost.delete(form);
-    keep(); // as it is sent, which may be refused
-    sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
+    keep(); // it may be refused
+    form.inert = true; // until the answer
   });
+  addEventListener("pageshow", () => { if (isSaved({ number, version })) location.reload(); });
   discard?.addEventListener("click", () => {
     const back = thrown;
     thrown = back ? null : values();
-    if (back) bring(here(), { values: back });
+    if (back) bring(here, { number, version, taken, values: back });
     else {
       form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
       form.reset();
-      form.querySelectorAll("textarea").forEach(tell);
-      drop([here()]);
+      tell();
+      drop([[here], [brought]]);
       say(translate("Thrown away."));
     }
     form.querySelector("textarea:not([readonly])").focus();
   });
 }
-addEventListener("pageshow", () => (asking = 0));
+const free = () => {
+  asking = 0;
+  forms.forEach((form) => (form.inert = false));
+};
+addEventListener("pageshow", free);
+window.navigation?.addEventListener("navigateerror", free); // a save was stopped
 // A text that cannot be kept is not left without a question.
 addEventListener("beforeunload", (event) => { if (lost.size) event.preventDefault(); });
 const leave = document.querySelector("form.leave");
 leave?.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const open = new Set();
-  others?.addEventListener("message", ({ data }) => { if (data.isTyped) open.add(data.is); });
-  others?.postMessage({ asks: true });
-  await new Promise((go) => setTimeout(go, WAIT_MS));
-  const isOpen = (name) => open.has(name.slice(name.lastIndexOf("#") + 1));
-  const forget = async () => drop([...(await readAll()).keys()].filter((name) => !isOpen(name)));
-  await forget().catch(() => {}); // a browser that stores nothing can log out, too
-  sessionStorage.removeItem("sent");
-  if (open.size) { // then the browser's storage is not emptied
-    leave.append(Object.assign(document.createElement("input"), { type: "hidden", name: "keeps", value: "drafts" }));
-  }
+  await askTabs();
+  await readAll().then((drafts) => drop(drafts.filter(([, draft]) => !living.get(draft.tab))))
+    .catch(() => {}); // a browser that stores nothing can log out, too
+  if ([...living.values()].includes(true)) leave.append(hide("keeps", "drafts")); // the browser's storage is not emptied
   leave.submit();
 });

@@ -1,5 +1,6 @@
 // A file that is dropped, pasted or picked is stored with the draft at once; the text links to it.
 import { translate } from "/static/texts.js";
+import { hide } from "/static/drafts.js";
 import { insert } from "/static/writing.js";
 for (const text of document.querySelectorAll(".box textarea")) {
   const { form } = text;
@@ -17,9 +18,8 @@ for (const text of document.querySelectorAll(".box textarea")) {
     const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
     const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
     if (answer?.ok) {
-      const field = document.createElement("input"); // the save ends it, linked or not
-      const [, value] = /\(draft:([^)]+)\)/.exec(reply);
-      form.elements.csrf.after(Object.assign(field, { type: "hidden", name: "draft", value }));
+      const [, name] = /\(draft:([^)]+)\)/.exec(reply);
+      form.elements.csrf.after(hide("draft", name)); // the save ends it, linked or not
       link(reply);
     }
     else {
