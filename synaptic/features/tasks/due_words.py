@@ -8,7 +8,9 @@ its zone come in with `now`.
 | `Pay due:friday, fällig 4.12.`         | by the first of them   | 4 December  |
 | `Pay [due:: friday] the rent`          | `Pay the rent`         | 4 December  |
 | `Call Ida next friday`, `am 4.12.`     | `Call Ida`             | 4 December  |
+| `Call Ida tomorrow`, `Ida rufen morgen`| `Call Ida`, `Ida rufen`| 30 November |
 | `Sort the photos of friday`            | as it is               | none        |
+| `Jog every friday`, `jeden Morgen`     | as it is               | none        |
 | `Run am Morgen`, `Tea on friday 5pm`   | as it is               | none        |
 | `Black Friday`, `Plan 2027`, `friday`  | as it is               | none        |
 
@@ -39,6 +41,12 @@ _WORD = re.compile(r"[^\s)\]]+")
 _CLOSERS = re.compile(r"[)\]]{0,2}")
 _ORIGIN = re.compile(r"(?i)(?:from|of|vom|von|du|de|del|do|da|van)\b")
 """Words before the day of something that is there already."""
+_NEAR_DAYS = {"today", "tomorrow", "the day after tomorrow"}
+"""Days of which one word is enough: of others it may be a name, as in `Black Friday`."""
+_BEFORE_NO_DAY = re.compile(
+    r"(?i)\b(?:from|of|since|until|la|de|del|di|every|jeden|von|vom|seit)\s+\Z"
+)
+"""Words before `today` or `tomorrow` that make it part of what is to be done."""
 _NO_CLOCK = time(0, 0, 0, 1)
 """The time of a day that was typed without one."""
 _WEEK = timedelta(days=6)
@@ -146,14 +154,26 @@ def _days_at_end(text: str, now: datetime) -> Iterator[DueWords]:
     as `by friday` does.
     """
     starts = [word.start() for word in re.finditer(r"\S+", text)][1:]
-    for start in starts[-MOST_WORDS:-1]:
+    for start in starts[-MOST_WORDS:]:
         phrase = " ".join(text[start:].split())
+        if start == starts[-1] and not _is_near_day(text, start):
+            continue
         if is_length(phrase.lstrip("+ ")):  # of what is to be done: "Rest 3 days"
             continue
         days = _read_day_span(phrase, now)
         is_day = days and days[1] >= now.date() and days[0] in (None, days[1])
         if days and is_day and not _ORIGIN.match(phrase):
             yield DueWords(days[1], start, len(text), start, len(text))
+
+
+def _is_near_day(text: str, start: int) -> bool:
+    """True if a text ends at `start` with a word such as `tomorrow`, in any language. One with
+    a capital is another: the German `Morgen` is a morning.
+    """
+    word = text[start:].strip()
+    meant = {word, *translate_whole_time(word)}
+    is_small = word == word.lower()
+    return is_small and meant & _NEAR_DAYS != set() and not _BEFORE_NO_DAY.search(text[:start])
 
 
 def is_length(text: str) -> bool:
