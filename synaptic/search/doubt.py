@@ -275,10 +275,12 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     shares = estimate_hit_chances(
         close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED])
     )
-    is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
+    # entries that are called what was asked, by an alias too; they stand first
+    named = len({*evidence.plan.titled}.intersection(r.rowid for r in ranked[: len(hits)]))
+    is_close = bool(named) or max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     fitting = count_hits_to_show(shares[:MOST_HITS], signs)
     if max(shares, default=1.0) < UNSURE:
-        fitting = min(len(hits), MOST_HITS if is_close else NONE_FIT)
+        fitting = named or min(len(hits), MOST_HITS if is_close else NONE_FIT)
     return Judgement(shares, fitting, is_close, signs)
 
 
@@ -313,7 +315,7 @@ def write_notices(
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
     absent: list[str] = [notice] if missing else []
     if attempt.has_more:
-        more = Sentence("A limit of {n} shows more.", n=MOST_HITS)
+        more = Sentence("These come nearest; a limit of {n} shows more.", n=MOST_HITS)
         absent = [join_sentences([notice, more])]
     notices = []
     if attempt.close:

@@ -45,11 +45,13 @@ def links(ws: Workspace, name: str) -> Links:
 
 
 def id_of_name(ws: Workspace, name: str) -> str | None:
-    """Returns the id of the entry that `name` names: an id, title, page, alias or path; None if
-    there is no such entry.
+    """Returns the id of the entry that `name` names: an id, title, page, alias or path, also as
+    a link `[[name]]`; None if there is no such entry.
 
     Raises Ambiguous for a name of several entries.
     """
+    if name.startswith("[[") and name.endswith("]]"):
+        name = name[2:-2].partition("|")[0]
 
     def run(_: object) -> str | None:
         with suppress(NotFound):

@@ -184,7 +184,7 @@ def test_one_line_says_that_nothing_is_close_and_what_is_in_no_entry(ws: Workspa
     """Hits for which nothing speaks are few, as beside each other they look like an answer."""
     found = search(ws, "turtles")
     said = f"{NOTHING_CLOSE} No entry holds: turtles."
-    assert found.notices == (f"{said} A limit of 8 shows more.",)
+    assert found.notices == (f"{said} These come nearest; a limit of 8 shows more.",)
     assert len(found.hits) == found.total == NEAREST
     asked = search(ws, "turtles", limit=8)
     assert asked.notices == (said,) and len(asked.hits) == 8

@@ -20,6 +20,7 @@ PAGES = {
     "glaze.md": "# Glazes\n\nA firing plan for glazes: the firing plan says cone six. Firing plan!",
     "窯の使い方.md": "夜に温度を上げる。朝に窓を開ける。",
     "陶芸.md": "# 陶芸\n\n窯の使い方を学ぶ。窯の使い方の本を読む。使い方はここ。",
+    "Weir.md": "---\naliases: [QXR]\n---\n# The weir\n\nTen steps down, slippery in autumn.",
     "open issues.md": "The list hangs beside the door of the workshop.",
 }
 
@@ -57,6 +58,11 @@ def test_the_page_with_this_title_name_or_alias_is_first(
 ) -> None:
     assert paths(search(pages, typed))[0] == path
     assert paths(search(pages, typed, limit=1)) == [path]
+
+
+def test_a_name_that_no_text_holds_is_no_doubt(pages: Workspace) -> None:
+    found = search(pages, "QXR")
+    assert (paths(found), found.notices) == (["Weir.md"], ())
 
 
 def test_a_filter_counts_beside_a_title(pages: Workspace) -> None:

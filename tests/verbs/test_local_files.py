@@ -293,6 +293,7 @@ def test_the_links_of_a_note_in_a_folder_lead_from_there(ws: Workspace, lab: Pat
     note.parent.mkdir(parents=True)
     note.write_text("# Ely\n\nWe went.\n")
     id = id_of_name(ws, "Ely")
+    assert id_of_name(ws, "[[Ely]]") == id_of_name(ws, "[[Ely|the city]]") == id
     assert id
     changes = {"append": "More ![[gel.png]]."}
     update_with_files(ws, id, LocalFiles(lab, "anywhere", (Path("list.csv"),)), changes)
