@@ -315,7 +315,7 @@ def write_notices(
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
     absent: list[str] = [notice] if missing else []
     if attempt.has_more:
-        more = Sentence("These come nearest; a limit of {n} shows more.", n=MOST_HITS)
+        more = Sentence("Only three are shown; a limit of {n} shows more.", n=MOST_HITS)
         absent = [join_sentences([notice, more])]
     notices = []
     if attempt.close:

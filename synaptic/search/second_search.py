@@ -217,10 +217,12 @@ def find_names(evidence: Evidence) -> dict[str, str]:
 
 def missing_names(evidence: Evidence) -> list[str]:
     """The names in the question, as typed, that no entry contains, without likely typing
-    errors.
+    errors and the time that it asks for.
     """
     missing = []
     for word, typed in find_names(evidence).items():
+        if word in evidence.plan.time_words:
+            continue
         is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
         if not (evidence.has_word(word) or is_mistyped):
             missing.append(typed)

@@ -579,7 +579,8 @@ def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None
         assert search(ws, "entry", embed_ms=0).notices == ()
         [notice] = search(ws, "did we consider Kubernetes?", embed_ms=0).notices
         assert (
-            notice == "No entry holds: Kubernetes. These come nearest; a limit of 8 shows more."
+            notice
+            == "No entry holds: Kubernetes. Only three are shown; a limit of 8 shows more."
         )
 
 
