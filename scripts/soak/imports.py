@@ -120,6 +120,7 @@ DATABASES = {
     "crush": "crush.db",
 }
 JSON = (".json", ".jsonl")
+TEXTS = (".md", ".html", ".txt", ".csv", ".enex")
 WHOLE = 1_000
 """All records of a file."""
 Change = Callable[[Path, random.Random, int], int]
@@ -343,7 +344,7 @@ def _change_zip(folder: Path, choose: random.Random, size: int) -> int:
 def _add_run(folder: Path, choose: random.Random, size: int) -> int:
     """A long run of one sign in a text."""
     run = choose.choice(RUNS)
-    texts = [file for file in _files(folder) if file.suffix in (*JSON, ".md", ".html", ".txt")]
+    texts = [file for file in _files(folder) if file.suffix in (*JSON, *TEXTS)]
     if not texts:
         return _change_bytes(folder, choose, size)
     file = choose.choice(texts)

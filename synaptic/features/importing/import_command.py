@@ -32,7 +32,7 @@ from . import import_runs, in_place
 from .adopt import left_out_globs
 from .known_entries import STATES
 from .readers.archive import ZIP_ERRORS
-from .readers.choice import Chosen
+from .readers.choice import NOT_READ, READABLE, Chosen
 from .readers.record import IN_PLACE, readers_by_source
 
 NAMED, EXAMPLES, MOST_NAMED = 5, 3, 20
@@ -360,8 +360,14 @@ def _format_plan(planned: import_runs.ImportPlan) -> str:
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
     lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in entries[:EXAMPLES]]
     lines += _skipped_lines(planned.skipped)
+    if _has_unknown_kind(planned):
+        lines.append(f"What is read: {READABLE}.")
     lines += [f"{notice} Texts: {count:,}." for notice, count in planned.screened.items()]
     return clean("\n".join(lines))
+
+
+def _has_unknown_kind(planned: import_runs.ImportPlan) -> bool:
+    return any(why.endswith(NOT_READ) for _, why in planned.skipped)
 
 
 def _chosen_line(chosen: Chosen) -> str:
@@ -408,4 +414,5 @@ def _import_plan_json(planned: import_runs.ImportPlan) -> Json:
         "examples": examples,
         "screened": dict(planned.screened),
         "skipped": [{"where": where, "why": why} for where, why in planned.skipped],
+        **({"readable": READABLE} if _has_unknown_kind(planned) else {}),
     }

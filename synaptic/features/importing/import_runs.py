@@ -71,7 +71,7 @@ from .known_entries import (
     session_hash,
     update_from_source,
 )
-from .readers.choice import Chosen, DroppedFiles
+from .readers.choice import Chosen, DroppedFiles, leave_equal_files_out
 from .readers.record import (
     MEMORIES,
     READERS,
@@ -278,6 +278,7 @@ def plan_files(
                     f"Nothing of {place} is imported: {apart[folder]}.", "Name another folder."
                 )
         dropped.append(DroppedFiles(place, apart, find_equal, planned.skip))
+    leave_equal_files_out(dropped)
     planned.chosen = [chosen for one in dropped for chosen in one.chosen]
     sources = dict.fromkeys(chosen.source for chosen in planned.chosen)
     planned.name = "+".join(sources) or "files"

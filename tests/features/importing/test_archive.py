@@ -12,7 +12,8 @@ from synaptic.errors import InvalidArgument
 
 @pytest.mark.parametrize("said", WRONG)
 @pytest.mark.parametrize(
-    "source", ["chatgpt", "claude-ai", "jrnl", "day-one", "notion", "apple-notes"]
+    "source",
+    ["chatgpt", "claude-ai", "jrnl", "day-one", "notion", "apple-notes", "tables", "evernote"],
 )
 def test_a_wrong_file_is_refused_with_the_next_step(
     source: str, said: bytes, tmp_path: Path

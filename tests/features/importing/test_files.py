@@ -58,6 +58,8 @@ LEFT_OUT: dict[str, tuple[bytes, str]] = {
     "list.json": (b"[]", "JSON of no program that is known"),
     "letter.odt": (b"PK", "save it as .docx"),
     "paper.pdf": (b"%PDF", ".pdf files are not read"),
+    "bank.csv": (b"Name,Amount\nBread,3\n", "no column of a day and none of a text"),
+    "broken.enex": (b"<en-export", "it is damaged"),
     "README": (b"Read me", "no ending"),
     "~$letter.docx": (b"x", "a temporary file"),
     "unseen.png": (PNG, "no text shows this picture"),
@@ -80,6 +82,12 @@ TAKEN: dict[str, tuple[bytes, str, str]] = {
     "UPPER.MD": (b"Loud\n\nx", "documents", "Loud"),
     "jrnl.txt": (b"[2026-11-21 09:31] Tea. @ida\nHot.\n", "jrnl", "Tea."),
     "jrnl 1.txt": (b"2026-11-21 09:32 Tea again.\nHot.\n", "jrnl", "Tea again."),
+    "diary.csv": (b"Datum;Text\n3.10.2026;Rain.\n", "tables", "Rain."),
+    "Lake.enex": (
+        b"<en-export><note><title>Lake</title></note></en-export>",
+        "evernote",
+        "Lake",
+    ),
     "memory.jsonl": (
         b'{"type": "entity", "name": "Ida", "entityType": "person", "observations": ["sails"]}',
         "server-memory",
@@ -173,6 +181,8 @@ def test_each_file_is_taken_or_named_with_the_reason(ws: Workspace, tmp_path: Pa
         ("notion-md", "notion"),
         ("notion-html", "notion"),
         ("documents", "documents"),
+        ("tables", "tables"),
+        ("evernote", "evernote"),
         ("apple-notes", "documents"),
     ],
 )
@@ -375,13 +385,42 @@ def test_two_files_alike_are_two_entries_whenever_they_come(
     put(tmp_path / "n" / "c" / "README.md", "# Notes\n\nOf the garden.")
     planned = take(ws, tmp_path / "n")
     assert counts(planned) == {"new": 1, "known": 1}
-    assert planned.skipped == [("c/README.md", "it holds the same text as a/README.md")]
+    assert planned.skipped == [("c/README.md", "it is the same file as a/README.md")]
     put(tmp_path / "n" / "d" / "README.md", "# Other notes\n\nOf the boat.")
     put(tmp_path / "n" / "2026" / "03" / "14" / "README.md", "# Notes\n\nOf the sea.")
     put(tmp_path / "n" / "README 2026-03-15.md", "# Notes\n\nOf the sea.")
     assert counts(take(ws, tmp_path / "n")) == {"new": 3, "known": 2}
     (tmp_path / "n" / "b").rename(tmp_path / "n" / "moved")
     assert counts(take(ws, tmp_path / "n" / "moved" / "README.md")) == {"known": 1}
+
+
+def test_a_copy_of_a_file_is_named_and_not_taken(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "n"
+    for name in ("Boat.md", "Boat (1).md", "Copy of Boat.md", "old/Boat kept.md"):
+        put(folder / name, "# Boat\n\nOf the sea.")
+    for day in ("2026-03-14", "2026-03-15", "2026/03/16/day"):
+        put(folder / f"{day}.txt", "Rest day.")
+    put(folder / "2026-03-14 again.txt", "Rest day.")
+    for name in ("none 1.txt", "none 2.txt"):
+        put(folder / name, "")
+    put(folder / "a.csv", "date,text\n2026-04-01,Tea.\n")
+    put(folder / "b.csv", "date,text\n2026-04-01,Tea.\n")
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.writestr("Boat.md", "# Boat\n\nOf the sea.")
+    other = put(tmp_path / "other" / "Boat.md", "# Boat\n\nOf the sea.")
+    planned = take(ws, folder, other)
+    assert titles(planned) == ["Boat", *["Rest day."] * 3, "Tea."]
+    same = f"{folder.as_posix()}/Boat.md"
+    assert {where: why for where, why in planned.skipped if why != "it is empty"} == {
+        "Boat.md": f"it is the same file as {same}",
+        "Boat (1).md": "it is the same file as Boat.md",
+        "Copy of Boat.md": "it is the same file as Boat.md",
+        "old/Boat kept.md": "it is the same file as Boat.md",
+        "all.zip/Boat.md": "it is the same file as Boat.md",
+        "2026-03-14 again.txt": "it is the same file as 2026-03-14.txt",
+        "b.csv": "it is the same file as a.csv",
+    }
+    assert len(planned.skipped) == 9 and counts(take(ws, folder, other)) == {"known": 5}
 
 
 def test_a_corrected_file_corrects_its_entry_until_that_is_edited(
@@ -547,6 +586,7 @@ def test_a_word_is_a_source_or_a_path(home: Home, tmp_path: Path) -> None:
     assert "does not exist" in gone["message"]
     nothing = home.run("import", str(put(tmp_path / "a.pdf", "x")), "--yes")
     assert nothing.code == 1 and ".pdf files are not read" in nothing.out
+    assert "What is read: .txt, " in nothing.out and ".csv, .tsv, .enex, JSON" in nothing.out
 
 
 def test_a_long_list_is_counted_by_reason(home: Home, tmp_path: Path) -> None:

@@ -188,6 +188,20 @@ LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
     ),
     "a long line": ("codex", "rollout-1.jsonl", lambda: '{"a":"' + "a" * 60_000_000 + '"}\n'),
     "a page of tags": ("notion", "a.html", lambda: "<b>a</b> " * 400_000),
+    "a file of Evernote": (
+        "evernote",
+        "a.enex",
+        lambda: (
+            "<en-export><note><title>A</title><content>x</content><resource><data>"
+            + ("A" * 76 + "\n") * 2_000_000
+            + "</data></resource></note>"
+        ),
+    ),
+    "a wide cell": (
+        "tables",
+        "a.csv",
+        lambda: 'date,text\n2026-10-03,"' + "a\n" * 10_000_000 + '"\n',
+    ),
     "many pages": (
         "apple-notes",
         "a.md",

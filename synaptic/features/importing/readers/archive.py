@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -35,12 +36,14 @@ ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.Ba
 
 class ExportedFile(NamedTuple):
     """A file in an export. `at`: the time of its last change, naive, in the local zone.
-    `place`: its path, from the home folder on; within a zip from the zip on.
+    `place`: its path, from the home folder on; within a zip from the zip on. `size`: the number
+    of its bytes, -1 if it is not known.
     """
 
     open: Callable[[], IO[bytes]]
     at: datetime
     place: str = ""
+    size: int = -1
 
     def read(self, max_bytes: int = FILE_BYTES) -> bytes:
         """Returns the bytes of the file. Raises ValueError for more than `max_bytes`."""
@@ -108,7 +111,10 @@ def open_export(path: Path | Export, skipped: Skipped) -> Export:
 def file_on_disk(path: Path) -> ExportedFile:
     """The file at this path, as a file of an export."""
     opener = partial(open_regular_file, path)
-    return ExportedFile(opener, modification_time(path), relative_to_home(path))
+    size = -1
+    with suppress(OSError):
+        size = path.stat().st_size
+    return ExportedFile(opener, modification_time(path), relative_to_home(path), size)
 
 
 def _list_zipped_files(
@@ -139,7 +145,8 @@ def _list_zipped_files(
         elif not info.is_dir():
             opener = partial(archive.open, info)
             at = _time_in_zip(info)
-            yield info.filename, ExportedFile(opener, at, f"{place}/{info.filename}")
+            within = f"{place}/{info.filename}"
+            yield info.filename, ExportedFile(opener, at, within, info.file_size)
 
 
 def _time_in_zip(info: zipfile.ZipInfo) -> datetime:

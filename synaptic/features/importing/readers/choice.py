@@ -6,21 +6,29 @@
 | a text that begins with `[2026-11-21 09:31] `  | `jrnl`                           |
 | or with that without brackets                 |                                  |
 | `Title 32HEX.md`, `.html`                      | `notion`                         |
+| `.csv`, `.tsv`, with a column of a day and one | `tables`                         |
+| of a text                                     |                                  |
+| `.enex`                                       | `evernote`                       |
 | other texts, by their endings                 | `documents`                      |
 | a transcript or a database, by its name       | that of its program              |
 | a zip                                         | its files, as those of a folder  |
+
+Of files with the same bytes the one with the shortest name is read, if no other has a day in
+its name or folders.
 """
 
 import os
 import re
 import zipfile
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from posixpath import basename, dirname, join
+from posixpath import basename, dirname, join, splitext
 
 from ....errors import SynapticError
 from ....files import SETTINGS_BYTES, real_path
@@ -28,12 +36,16 @@ from ....journal.backups import READ_ME, is_backup
 from ....journal.folder import is_note
 from ....journal.obsidian import names_of_template_folders, template_folders
 from ....models import SESSIONS, Texts
+from ....notes.dates import date_in_path
 from ....notes.picture_kinds import is_picture_name
-from .archive import ZIP_ERRORS, Export, file_on_disk, open_export
+from . import tables
+from .archive import ZIP_ERRORS, Export, ExportedFile, file_on_disk, open_export
 from .documents import ENDINGS, pictures_beside
+from .evernote import ENDING as EVERNOTE
 from .jrnl import begins_with_entry
 from .pages import notion_ids
 from .record import Skipped, find_reader
+from .shared import DAY_FILE
 
 _OF_PROGRAMS = ("node_modules", "__pycache__", "__MACOSX")
 _HEAD = 1 << 18
@@ -45,14 +57,19 @@ _JSON: dict[str, re.Pattern[bytes]] = {
     "jrnl": re.compile(rb'(?s)\s*\{.*?"entries"\s*:.*?"(?:body|starred)"\s*:'),
     "server-memory": re.compile(rb'\s*\{"type":\s*"(?:entity|relation)"'),
 }
-_OUR_ROWS = re.compile(rb'\s*\[\{"id": "\d{8}-[0-9a-z]{8}", "at": ')
+_OUR_ROWS = re.compile(
+    rb'\s*\[\{"id": "\d{8}-[0-9a-z]{8}", "at": |id,at,date,date_source,type,title,content,'
+)
 _CONVERSATIONS = ("claude-ai", "chatgpt")
 _BESIDE_CONVERSATIONS = frozenset(
     "chat.html user.json users.json message_feedback.json model_comparisons.json "
     "shared_conversations.json projects.json memories.json".split()
 )
 """Files of the exports of _CONVERSATIONS that hold no other conversation."""
-_OF_EXPORTS = ("documents", "jrnl", "notion", "day-one", *_CONVERSATIONS)
+_OF_EXPORTS = (
+    *("documents", "jrnl", "notion", "day-one", "tables", "evernote"),
+    *_CONVERSATIONS,
+)
 """Sources whose readers take an Export, several files of which may lie in a zip; another reader
 takes the path of one file.
 """
@@ -60,6 +77,12 @@ _DATABASES = {"claude-mem.db": "claude-mem", "sqlite_vec.db": "mcp-memory-servic
 _ANY_JSON = ("*.json", "*.jsonl")
 _VSCODE_CHAT_HEAD = re.compile(rb'"requests"\s*:|\{"kind"\s*:\s*0')
 _SAVED_ANEW = (".doc", ".odt", ".rtf", ".pages")
+READABLE = (
+    f"{', '.join((*ENDINGS, *tables.ENDINGS, EVERNOTE))}, JSON of the programs that "
+    "`synaptic import --help` names, and zips and folders of these"
+)
+"""What an import reads, for people."""
+NOT_READ = "files are not read"
 _LITTER = ("~", ".swp", ".tmp", ".part", ".crdownload")
 
 
@@ -120,6 +143,28 @@ class DroppedFiles:
             else:
                 self._choose(within, export, {} if within else files)
 
+    def files_of_readers(self) -> Iterator[tuple[str, str, ExportedFile]]:
+        """Yields (zip, name, file) of the files for which a reader was chosen."""
+        for chosen in self.chosen:
+            for name in chosen.names:
+                if isinstance(chosen.origin, Path):
+                    yield "", name, file_on_disk(chosen.origin)
+                else:
+                    yield chosen.within, name, chosen.origin[name]
+
+    def leave_out(self, within: str, name: str, why: str) -> None:
+        """Takes a file from its reader, and reports the reason."""
+        self._skip(within, name, why)
+        left = []
+        for chosen in self.chosen:
+            names = tuple(one for one in chosen.names if (chosen.within, one) != (within, name))
+            origin = chosen.origin
+            if isinstance(origin, Export):
+                origin = Export(origin.at, origin, names)
+            if names:
+                left.append(Chosen(chosen.source, origin, names, chosen.within))
+        self.chosen = left
+
     def report_unshown(self) -> None:
         """Reports the pictures that no text shows, and the files that are not read and to which
         none links, after all was read.
@@ -176,6 +221,38 @@ class DroppedFiles:
                 self.chosen += [Chosen(source, files[name], (name,)) for name in names]
 
 
+def leave_equal_files_out(dropped: Sequence[DroppedFiles]) -> None:
+    """Leaves one of the files that have the same bytes and the same day in their paths, the one
+    with the shortest name, and names the others.
+    """
+    alike: dict[tuple[int, date | None], list[tuple[DroppedFiles, str, str, ExportedFile]]] = {}
+    for files in dropped:
+        for within, name, file in files.files_of_readers():
+            named = date_in_path(f"{splitext(file.place)[0]}.md", DAY_FILE)
+            day = named.day if named else None
+            alike.setdefault((file.size, day), []).append((files, within, name, file))
+    for some in alike.values():
+        first: dict[bytes, tuple[str, ExportedFile]] = {}
+        some.sort(key=lambda one: (len(one[1]) + len(one[2]), one[1], one[2]))
+        for files, within, name, file in some if len(some) > 1 else ():
+            digest = _digest_of_text(file)
+            taken_name, taken = first.setdefault(digest, (f"{within}{name}", file))
+            if digest and taken.place != file.place:
+                where = taken.place if taken_name == f"{within}{name}" else taken_name
+                files.leave_out(within, name, f"it is the same file as {where}")
+
+
+def _digest_of_text(file: ExportedFile) -> bytes:
+    """A hash of the bytes of a file; b"" of one that is blank, or that cannot be read."""
+    digest = sha256()
+    is_blank = True
+    with suppress(*ZIP_ERRORS), file.open() as stream:
+        for data in iter(partial(stream.read, _HEAD), b""):
+            digest.update(data)
+            is_blank = is_blank and not data.strip()
+    return b"" if is_blank else digest.digest()
+
+
 def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool) -> str:
     """The source whose reader reads a file; `file` is its path on the disk, None within a zip.
     Raises ValueError with the reason why none does.
@@ -193,12 +270,19 @@ def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool)
         return "notion"
     if has_pages and basename(name) == "index.html":
         raise ValueError("it lists the pages of the export")
-    if suffix in (".json", ".jsonl", ".txt", ""):
+    if suffix == EVERNOTE:
+        return "evernote"
+    if suffix in tables.ENDINGS and has_pages and notion_ids(name):
+        raise ValueError("each of its rows is a page of the export")
+    if suffix in (".json", ".jsonl", ".txt", "", *tables.ENDINGS):
         with export[name].open() as stream:
             head = stream.read(_HEAD)
         if _OUR_ROWS.match(head):
             why = "it holds rows for other programs: import the zip of the page's search"
             raise ValueError(f"{why}, or go back to a backup")
+        if suffix in tables.ENDINGS:
+            tables.check_table(head)
+            return "tables"
         source = _source_of_head(head, suffix, file)
         if source:
             return source
@@ -210,7 +294,7 @@ def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool)
         raise ValueError(f"{suffix} files are not read: save it as .docx in its program")
     if not suffix:
         raise ValueError("its name has no ending that names its form: call it .txt or .md")
-    raise ValueError(f"{suffix} files are not read")
+    raise ValueError(f"{suffix} {NOT_READ}")
 
 
 def _source_of_name(name: str, file: Path | None) -> str:

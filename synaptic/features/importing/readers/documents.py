@@ -73,7 +73,7 @@ MOST_CHARS = 2_000_000
 _TITLE_CHARS, _WRAPPED_CHARS = 100, 60
 """The longest line that is a title; a line that is wrapped is longer than the second."""
 _TWO_DATES = re.compile(r"(?m)^[^\w\n]{0,20}\d{1,2}/\d{1,2}/\d{4}\b")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*(?:\n|\Z)")
 _UNDERLINED = re.compile(r"(\S[^\n]*?)[ \t]*\n(?:={3,}|-{3,})[ \t]*(?:\n|\Z)")
 _NOT_A_TITLE = re.compile(r"(?:`{3}|~{3}|[<|!%\[:]|\d{4}-\d\d-\d\d|\w[\w-]*::)|[-*_=. \t]*\Z")
@@ -325,19 +325,16 @@ def decode_text(data: bytes) -> str:
     ValueError if they are none of these.
     """
     text = _decode_bytes(data).replace("\r\n", "\n").replace("\r", "\n")
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         raise ValueError("it is not a text: it holds control characters")
     return text
 
 
 def _decode_bytes(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16")
+    wide = name_utf16(data)
+    if wide:
+        return data.decode(wide)
     if b"\0" in data:
-        odd, even = data[1::2], data[::2]
-        for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-            if high.count(0) > len(high) // 3 and not low.count(0):
-                return data.decode(encoding)
         raise ValueError("it is not a text: it holds zero bytes")
     try:
         return data.decode("utf-8-sig")
@@ -347,6 +344,17 @@ def _decode_bytes(data: bytes) -> str:
         return data.decode("cp1252")
     except UnicodeDecodeError as error:
         raise ValueError("its text is not UTF-8, UTF-16 or cp1252") from error
+
+
+def name_utf16(data: bytes) -> str:
+    """The name of the form of UTF-16 in which bytes seem to be, "" if in none."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    odd, even = data[1::2], data[::2]
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if b"\0" in high and high.count(0) > len(high) // 3 and not low.count(0):
+            return encoding
+    return ""
 
 
 def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:

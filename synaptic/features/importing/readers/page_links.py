@@ -133,11 +133,15 @@ class PageLinks:
         """
         name = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         if stem is not None:
-            plain = _NO_WORD.sub("-", stem)[:_NAME_CHARS].strip("-.") or "file"
-            name = f"{plain}-{name[:8]}"
+            name = f"{plain_name(stem)}-{name[:8]}"
         name += suffix.lower()
         self.pictures[name] = read
         return f"{PICTURE_FOLDER}/{name}"
+
+
+def plain_name(stem: str) -> str:
+    """The name of a file, without its ending, as it stands in the journal."""
+    return _NO_WORD.sub("-", stem)[:_NAME_CHARS].strip("-.") or "file"
 
 
 def is_linked_file(name: str) -> bool:

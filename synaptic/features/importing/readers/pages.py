@@ -9,12 +9,15 @@ Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, picture
 in a folder; the titles and the times of the files say when.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, time
 from html import unescape
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from ....errors import InvalidArgument
 from ....notes.dates import date_in_name, moment_in_value
@@ -22,6 +25,9 @@ from .archive import Export, ExportedFile, open_export
 from .page_links import PageLinks, linkable
 from .record import Record, Skipped, report_errors
 from .shared import split_off_heading, strip_blank_lines
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _CREATED = re.compile(
@@ -40,6 +46,7 @@ TEXT_BYTES, TAGS = 2_000_000, 20_000
 """A page with more bytes of text (without pictures) or more HTML tags is left out, because it
 takes too much memory and time.
 """
+_AROUND_PICTURES = "td th h1 h2 h3 h4 h5 h6 span a b strong i em p".split()
 _HEAD = 2_000
 """The first bytes or characters of a page, in which its title and properties are looked for."""
 
@@ -130,15 +137,7 @@ def html_to_markdown(html: str) -> str:
     """Converts an HTML page to Markdown with title, properties and text, as Notion's Markdown
     export has them.
     """
-    from bs4 import BeautifulSoup
-    from markdownify import MarkdownConverter
-
-    end = html.rfind(">") + 1
-    html = html[:end] + html[end:].replace("<", "&lt;")
-    html = _BLANKS.sub(r"\1", _BLANK.sub(" ", _UNSEEN.sub("", html)))
-    if html.count("<") > TAGS:
-        raise ValueError(f"it has more than {TAGS:,} tags")
-    soup = BeautifulSoup(html, "html.parser")
+    soup = parse_html(html)
     title = "".join(f"# {title.get_text()}" for title in soup.select("h1.page-title"))
     properties = []
     for row in soup.select("table.properties tr"):
@@ -147,13 +146,35 @@ def html_to_markdown(html: str) -> str:
     for box in soup.select("div.checkbox"):
         box.name = "span"
         box.string = "[x]" if "checkbox-on" in box["class"] else "[ ]"
+    for hidden in soup.select("table.properties, h1.page-title"):
+        hidden.name = "span"
+        hidden.string = ""
+    return "\n\n".join(filter(None, (title, "\n".join(properties), soup_to_markdown(soup))))
+
+
+def parse_html(html: str) -> BeautifulSoup:
+    """The elements of an HTML page. Raises ValueError for too many."""
+    from bs4 import BeautifulSoup
+
+    end = html.rfind(">") + 1
+    html = html[:end] + html[end:].replace("<", "&lt;")
+    html = _BLANKS.sub(r"\1", _BLANK.sub(" ", _UNSEEN.sub("", html)))
+    if html.count("<") > TAGS:
+        raise ValueError(f"it has more than {TAGS:,} tags")
+    return BeautifulSoup(html, "html.parser")
+
+
+def soup_to_markdown(soup: BeautifulSoup) -> str:
+    """The elements as Markdown, without what no reader sees."""
+    from markdownify import MarkdownConverter
+
     # tags are renamed, not removed: a removal takes time by the number of siblings
     for around in soup.select("a:has(> img)"):
         around.name = "span"
-    for hidden in soup.select(
-        "head, title, script, style, svg, table.properties, h1.page-title"
-    ):
+    for hidden in soup.select("head, title, script, style, svg"):
         hidden.name = "span"
         hidden.string = ""
-    text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
-    return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
+    converter = MarkdownConverter(
+        heading_style="ATX", bullets="-", keep_inline_images_in=_AROUND_PICTURES
+    )
+    return str(converter.convert_soup(soup)).strip()

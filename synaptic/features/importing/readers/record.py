@@ -135,7 +135,9 @@ READERS = {
     "day-one": "day_one",
     "notion": "pages",
     "apple-notes": "pages",
+    "evernote": "evernote",
     "documents": "documents",
+    "tables": "tables",
     "chatgpt": "conversations",
     "claude-ai": "conversations",
 }
