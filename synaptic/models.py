@@ -204,10 +204,12 @@ class Entry:
     @property
     def timed(self) -> bool:
         """True if the text of the entry states a time of day. The reader marks an entry without
-        one: a heading gets a microsecond more than the entry above it, a whole file 0:00.
+        one: a heading gets a microsecond more than the entry above it, a whole file 0:00. An
+        import writes 0:00 for a day alone.
         """
-        is_note_at_midnight = self.whole_file and self.time == "00:00"
-        return self.dated and not self.at.microsecond and not is_note_at_midnight
+        may_be_day = self.whole_file or (self.via or "").startswith("import:")
+        is_day = may_be_day and self.at.time().isoformat() == "00:00:00"
+        return self.dated and not self.at.microsecond and not is_day
 
     @property
     def of_daily_note(self) -> bool:

@@ -137,15 +137,15 @@ class TaskPlace:
 @frozen
 class Ticked:
     """A task at `path:line` that was ticked or emptied, or at line 0 the entry `id` as a whole:
-    its new text, and the run for `undo`, "" where it was emptied. `repeats`: it stays open with
-    a later date.
+    its new text, and the run for `undo`, "" where it was emptied. `next_day`: the day on which
+    it is due again, `YYYY-MM-DD`, "" where it does not repeat.
     """
 
     text: str
     path: str
     line: int
     undo: str = ""
-    repeats: bool = False
+    next_day: str = ""
     id: str = ""
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
-from ..filters import Filters
 from ..models import Task, Texts
 from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
+from ..search.search import drop_any_project
 from ..search.search import search as search_journal
 from ..serving.arguments import build_preference, take_filters
 from ..verbs import browse, linked, newest
 from ..verbs.attaching import with_attachments
-from ..verbs.day_lists import Days, entries_of_days
+from ..verbs.day_lists import entries_of_days
 from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option
@@ -331,30 +331,38 @@ def _later_notices(later: int, words: str) -> Texts:
     return (f"{later:,} more {verb} due later; `synaptic {words}` shows all.",) * bool(later)
 
 
-@command("day", f.DATE, f.SUM, f.BY)
-def day(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+@command("day", f.DATE, *f.filter_flags("book"), f.SUM, f.BY)
+def day(ws: Workspace, date: Words = ("today",), **options: Any) -> None:
     """Read what you wrote on a day, or add up a field of it.
 
     Example: synaptic day last tuesday
     """
-    _print_days_or_sums(ws, entries_of_days(ws, " ".join(date)), **sums)
+    _print_days_or_sums(ws, " ".join(date), week=False, **options)
 
 
-@command("week", f.DATE, f.SUM, f.BY)
-def week(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+@command("week", f.DATE, *f.filter_flags("book"), f.SUM, f.BY)
+def week(ws: Workspace, date: Words = ("today",), **options: Any) -> None:
     """Read what you wrote in a week, or add up a field of it.
 
-    Example: synaptic week 2026-11-17, synaptic week --sum hours
+    Example: synaptic week 2026-11-17, synaptic week --sum hours, synaptic week --project shop
     """
-    _print_days_or_sums(ws, entries_of_days(ws, " ".join(date), week=True), **sums)
+    _print_days_or_sums(ws, " ".join(date), week=True, **options)
 
 
 def _print_days_or_sums(
-    ws: Workspace, days: Days, sum_of: str | None = None, by: str | None = None
+    ws: Workspace,
+    date: str,
+    *,
+    week: bool,
+    sum_of: str | None = None,
+    by: str | None = None,
+    **options: Any,
 ) -> None:
+    filters = drop_any_project(take_filters(ws, options))
+    days = entries_of_days(ws, date, week=week, filters=filters)
     if sum_of or by:
-        filters = Filters(since=days.since, until=days.until, include_superseded=True)
-        return print_totals(ws, filters, sum_of, by or "project")
+        within = replace(filters, since=days.since, until=days.until, include_superseded=True)
+        return print_totals(ws, within, sum_of, by or "project")
     return print_days(ws, days)
 
 

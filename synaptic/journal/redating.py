@@ -116,7 +116,7 @@ class _Move:
                 target=self.target,
                 id=id,
             )
-        if self.entry.timed:
+        if not self.entry.at.microsecond:
             texts = {id: self.text}
             after = insert_texts(self.journal, self.target, data, here.entries, texts)
         else:

@@ -350,7 +350,9 @@ def _cut_entries(listing: Listing, offset: int, share: int) -> Answer:
         rest = content[offset:]
         end = offset + fitting_length(rest, length_of_tokens(rest, share))
         each["content"] = part = content[offset:end]
-        blocks.append(entry_block(item._replace(text=part, partial=part != content)))
+        line = item.entry.there.body_line + content.count("\n", 0, offset) if offset else 0
+        item_of_part = item._replace(text=part, partial=part != content, line=line)
+        blocks.append(entry_block(item_of_part))
         left = len(content) - end
         if left:
             each |= {"truncated": True, "left": left, "next_offset": end}
@@ -547,7 +549,7 @@ def _receipts_answer(
     lines = []
     for result in receipts:
         opening, notices = write_result_text(done, result.notices)
-        where = f"{result.date} {result.time}"
+        where = f"{result.date} {result.time}".strip()
         if result.path != f"{result.date}.md":
             where += f", {one_line(result.path)}"
         parts = [f"{opening} {short_id(result.id)} ({where})."]

@@ -41,7 +41,7 @@ _OF_LENGTH = {8: ("%Y%m%d", "%d%m%Y"), 4: ("%Y",), 2: ("%m", "%d"), 1: ("%-m", "
 
 def layout_of(paths: Iterable[str]) -> str:
     """The setting `day_file` by which most day files are named; empty if fewer than MIN_FILES
-    share one that is clear.
+    share one that is clear, and no folder holds two days and nothing else.
 
     | paths                            | layout                     |
     |----------------------------------|----------------------------|
@@ -51,9 +51,30 @@ def layout_of(paths: Iterable[str]) -> str:
 
     Where days and months could change places, the layout whose days lie closer together wins.
     """
-    notes = sorted(path for path in paths if path.endswith(".md") and _YEAR.search(path))
+    all_notes = [path for path in paths if path.endswith(".md")]
+    return _layout_of_most(all_notes, MIN_FILES) or _layout_of_two(all_notes)
+
+
+def _layout_of_two(paths: Sequence[str]) -> str:
+    """The layout of the only folder whose notes are the days of two dates; empty without one,
+    or with a number in its name.
+    """
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(_folder(path), []).append(path)
+    pairs = [
+        notes
+        for folder, notes in folders.items()
+        if len(notes) == len(_own_days(notes)) == 2 and not re.search("[0-9]", folder)
+    ]
+    return _layout_of_most(pairs[0], 2) if len(pairs) == 1 else ""
+
+
+def _layout_of_most(paths: Iterable[str], least: int) -> str:
+    """The clear layout that most files share, at least so many; empty without one."""
+    notes = sorted(filter(_YEAR.search, paths))
     own_days = _own_days(notes)
-    if len(own_days) >= MIN_FILES:
+    if len(own_days) >= least:
         notes = list(own_days)
     files: dict[str, dict[str, date]] = {}
     signs: dict[str, set[str]] = {}
@@ -70,7 +91,7 @@ def layout_of(paths: Iterable[str]) -> str:
         return len(days), pattern.count("%"), -span.days, is_padded
 
     for pattern in sorted(sorted(files), key=rank, reverse=True):
-        if len(set(files[pattern].values())) < MIN_FILES:
+        if len(set(files[pattern].values())) < least:
             break
         layout = pattern
         for part in "md":

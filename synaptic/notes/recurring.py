@@ -4,6 +4,7 @@
 |----------------------------------------------|------------|
 | `🔁 every week 📅 2026-11-27`                | 2026-12-04 |
 | `🔁 every month on the 1st ⏳ 2026-11-01`    | 2026-12-01 |
+| `🔁 every month due:2026-11-01`              | 2026-12-01 |
 | `🔁 every 10 days when done 📅 2026-11-01`   | 2026-12-07 |
 | `SCHEDULED: <2026-11-01 Sun +1w>`            | 2026-11-08 |
 | `SCHEDULED: <2026-11-01 Sun ++1w>`           | 2026-11-29 |
@@ -21,16 +22,14 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from ..errors import Sentence
+from .day_forms import with_day
+from .due_marks import DueMark, find_due_mark
 
 REPEAT_SIGN = "🔁"
 _RULE = re.compile(rf"{REPEAT_SIGN}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
 _DATE = "[ ]?([0-9]{4}-[0-9]{2}-[0-9]{2})"
-_DATES = {
-    "due": re.compile(rf"(?:[📅📆🗓]\ufe0f?|\b[Dd]ue::?){_DATE}"),
-    "scheduled": re.compile(rf"[⏳⌛]\ufe0f?{_DATE}"),
-    "start": re.compile(rf"🛫\ufe0f?{_DATE}"),
-}
-"""The dates of a task that move; the first that it has is the one by which it repeats."""
+_OTHER_DATES = (re.compile(rf"[⏳⌛]\ufe0f?{_DATE}"), re.compile(rf"🛫\ufe0f?{_DATE}"))
+"""The dates of a task that move with the day on which it is due."""
 _CREATED = re.compile(rf"➕\ufe0f?{_DATE}")
 _OF_ONE_ONLY = re.compile(
     r"[ ]?(?:🆔\ufe0f?[ ]?[\w-]+|⛔\ufe0f?[ ]?[\w-]+(?:[ ]?,[ ]?[\w-]+)*|(?<=[ ])\^[\w-]+[ ]*$)"
@@ -100,38 +99,62 @@ def next_occurrence(words: str, today: date) -> str:
         raise CannotRepeat(Sentence("it repeats in Dataview's form, `[repeat:: ...]`"))
     if _DELETES_ITSELF.search(words):
         raise CannotRepeat(Sentence("its plugin deletes it when it is done (🏁 delete)"))
-    rule = _RULE.search(words)
+    dates = [*_find_moving_marks(words)]
+    rule = _RULE.search(_without_due_mark(words))
     if not rule or words.count(REPEAT_SIGN) != 1:
         raise CannotRepeat(Sentence("its rule behind 🔁 is not understood"))
-    dates = {name: _date_of(match) for name, match in _matches(words)}
-    reference = next(iter(dates.values()), None)
-    days = _days_of_rule(rule[1], reference, today)
-    if reference and days:
-        shift = days - reference
-        for pattern in _DATES.values():
-            words = pattern.sub(lambda match: _with_date(match, _date_of(match) + shift), words)
-    words = _CREATED.sub(lambda match: _with_date(match, today), words)
+    reference = _date_of(dates[0]) if dates else None
+    day = _day_of_rule(rule[1], reference, today)
+    if reference and day:
+        shift = day - reference
+        for mark in sorted(dates, key=lambda mark: -mark.date_start):
+            words = with_day(mark, words, _date_of(mark) + shift)
+    words = _CREATED.sub(lambda match: match[0].replace(match[1], f"{today}"), words)
     return _OF_ONE_ONLY.sub("", words)
 
 
-def _matches(words: str) -> Iterator[tuple[str, re.Match[str]]]:
-    for name, pattern in _DATES.items():
-        match = pattern.search(words)
-        if match:
-            yield name, match
+def find_rule_without_sign(line: str) -> str:
+    """The rule in the words of a task that is due and does not repeat: `every month` of `Pay
+    every month due:2026-10-01`; "" without one.
+    """
+    if not find_due_mark(line) or repeats(line):
+        return ""
+    words = _without_due_mark(line)
+    for match in re.finditer(r"(?i)\bevery [\w, ]+", words):
+        rule = match[0].strip()
+        while " " in rule:
+            with suppress(CannotRepeat):
+                _day_of_rule(rule, date(2026, 1, 1), date(2026, 1, 1))
+                return rule
+            rule = rule.rpartition(" ")[0]
+    return ""
 
 
-def _date_of(match: re.Match[str]) -> date:
+def _without_due_mark(words: str) -> str:
+    """The words with a sign that no rule has in place of the day on which the task is due."""
+    mark = find_due_mark(words)
+    return f"{words[: mark.start]}|{words[mark.end :]}" if mark else words
+
+
+def _find_moving_marks(words: str) -> Iterator[DueMark]:
+    """Yields the dates of a task that move; the first is the one by which it repeats."""
+    due = find_due_mark(words)
+    if due:
+        yield due
+    for pattern in _OTHER_DATES:
+        for match in pattern.finditer(words):
+            if not due or match.start(1) != due.date_start:
+                ends = (match.end(),) * 3
+                yield DueMark(match[1], match.start(), match.start(1), *ends, "")
+
+
+def _date_of(mark: DueMark) -> date:
     with suppress(ValueError):
-        return date.fromisoformat(match[1])
-    raise CannotRepeat(Sentence("its date {day} is not in the calendar", day=match[1]))
+        return date.fromisoformat(mark.day)
+    raise CannotRepeat(Sentence("its date {day} is not in the calendar", day=mark.day))
 
 
-def _with_date(match: re.Match[str], day: date) -> str:
-    return match[0][: match.start(1) - match.start()] + day.isoformat()
-
-
-def _days_of_rule(text: str, reference: date | None, today: date) -> date | None:
+def _day_of_rule(text: str, reference: date | None, today: date) -> date | None:
     """The next day by a rule such as `every 2 weeks on Monday when done`; None for a task
     without a date.
     """

@@ -64,7 +64,8 @@ class Item(NamedTuple):
 
     `text` is its content, or with `partial` a part of it. `remark` are our own words about it,
     `below` lines that name other entries.
-    With `detailed` all its marks and its file are shown. `chain` are the entries that replaced
+    With `detailed` all its marks and its file are shown, at the `line` of a passage, or else of
+    the whole entry. `chain` are the entries that replaced
     each other, oldest first.
     """
 
@@ -78,6 +79,7 @@ class Item(NamedTuple):
     detailed: bool = False
     links: Links | None = None
     chain: Sequence[Entry] = ()
+    line: int = 0
 
 
 def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> list[Item]:
@@ -102,6 +104,7 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
                 remark=" · ".join(filter(None, (score, hit_remark(hit)))),
                 below=later_lines(hit, above),
                 detailed=detailed,
+                line=hit.snippet_line,
             )
         )
         above.add(hit.entry.id)
@@ -285,9 +288,8 @@ def entry_block(item: Item) -> str:
     title = one_line(entry.title)
     about = marks_line(entry, item.superseded_by, full=item.detailed)
     if item.detailed and entry.place:
-        about = " · ".join(
-            filter(None, (about, one_line(f"{entry.place.path}:{entry.place.line}")))
-        )
+        place = one_line(f"{entry.place.path}:{item.line or entry.place.line}")
+        about = " · ".join(filter(None, (about, place)))
     heading = "" if _begins_with_title(title, text) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""

@@ -370,12 +370,13 @@ def days_text(days: Days, to: Output) -> str:
 
 
 def _day_paragraphs(entry: Entry) -> list[str]:
-    """Returns the paragraphs of an entry of a day: its heading, its type, tags and id, and its
-    text.
+    """Returns the paragraphs of an entry of a day: its heading, its type, project, tags and id,
+    and its text.
     """
     title, text = split_heading(entry.title, entry.content)
     heading = f"{entry.time if entry.timed else ''} {title}"
-    about = [f"#{tag}" for tag in entry.tags] + [short_id(entry.id)]
+    about = [f"project {entry.project}"] if entry.project else []
+    about += [*(f"#{tag}" for tag in entry.tags), short_id(entry.id)]
     if entry.type != "note":
         about.insert(0, entry.type)
     return [f"## {one_line(heading)}", one_line(" · ".join(about)), *filter(None, [text])]

@@ -40,11 +40,12 @@ def entries_of_days(
     date: str = "today",
     *,
     week: bool = False,
+    filters: Filters | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Days:
-    """The entries of a day or of a time of up to a month; of a `week`, from Monday on, that
-    holds the day or time.
+    """The entries that pass of a day or of a time of up to a month; of a `week`, from Monday
+    on, that holds the day or time.
 
     With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
     a text that is not a date, and for a longer time.
@@ -69,13 +70,15 @@ def entries_of_days(
         last = calendar_day.fromordinal(end)
     since = first.isoformat()
     until = last.isoformat()
-    wanted = Filters(since=since, until=until, include_superseded=True)
+    wanted = replace(filters or Filters(), since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
         page_end = read_cursor(cursor, "oldest")
         rowids, last = page_of_rows(ws, wanted, "oldest", limit, page_end)
         total = ws.index.count_entries(wanted)
         before, after, other_years = ws.index.days_around(since, until, limit=OTHER_YEARS)
+        if filters and filters.active_values():
+            other_years = []
         here = working_checkout(ws)
         listing = make_listing(ws, report, total, rowids, here)
         listing = replace(listing, cursor=make_cursor(last, "oldest"))

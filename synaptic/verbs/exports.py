@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..filters import Filters
 from ..index.rows import RankingFacts
 from ..models import Entry
+from ..search.search import drop_any_project
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -19,6 +20,7 @@ def export(ws: Workspace, filters: Filters, *, with_text: bool = True) -> Iterat
     arrive meanwhile. Not `with_text`, no file is read for them.
     """
     last = None
+    filters = drop_any_project(filters)
 
     def run(_: SyncReport) -> tuple[dict[int, Entry], RankingFacts | None]:
         after = (False, last.position) if last else None

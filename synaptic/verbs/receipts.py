@@ -71,9 +71,8 @@ def make_receipt(
 ) -> Receipt:
     """The receipt of a write of `entry` to the file `path`, or to its own file for None."""
     path = path or entry.path
-    return Receipt(
-        entry.id, entry.date, entry.time, path, type=entry.type, notices=tuple(notices)
-    )
+    time = entry.time if entry.timed else ""
+    return Receipt(entry.id, entry.date, time, path, type=entry.type, notices=tuple(notices))
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> Texts:

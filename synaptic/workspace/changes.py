@@ -1,7 +1,7 @@
 """Finds files of an entry that changed since it was saved.
 
 A save keeps a fingerprint with each of its files, in the comment:
-`files=src/a.py@3f9a0c1d2e4b`.
+`files=src/a.py@3f9a0c1d2e4b`. `review keep` notes the one of that day.
 
 | path                               | fingerprint                                             |
 |------------------------------------|---------------------------------------------------------|
@@ -37,7 +37,7 @@ from pathlib import Path
 from ..errors import Sentence
 from ..files import open_regular_file, real_path
 from ..filters import Scope
-from ..journal.disk import make_state_dir, overwrite, read_state_file
+from ..journal.disk import REVIEWED, make_state_dir, overwrite, read_state_file, read_state_json
 from ..journal.repository import Checkout
 from ..kinds import has_expired
 from ..models import RACY_NS, Entry, FileSignature, file_signature
@@ -67,11 +67,11 @@ def fingerprint_files(
     fingerprints = []
     for path in entry.files:
         if not _may_mean_two_files(here.root, path):
-            fingerprint = _fingerprint_path(here.root, path)
+            fingerprint = fingerprint_path(here.root, path)
             if fingerprint and fingerprint != GONE:
                 fingerprints.append((path, fingerprint))
                 with suppress(OSError, ValueError):
-                    _store_line_hashes(state / "lines", fingerprint, here.root / path)
+                    store_line_hashes(state / "lines", fingerprint, here.root / path)
     return tuple(fingerprints)
 
 
@@ -107,7 +107,7 @@ def mark_entries(
                 marks.append(Sentence("branch {branch} gone", branch=entry.branch))
             elif fate != "merged":
                 marks.append(Sentence("branch {branch}", branch=entry.branch))
-            changed = _changed_files(entry, here, ws.config.state / "lines")
+            changed = _changed_files(entry, here, ws.config.state)
         if rowid in consents and consents[rowid].mark:
             marks.append(consents[rowid].mark)
         if has_expired(entry.expires, today):
@@ -117,15 +117,22 @@ def mark_entries(
     return result
 
 
-def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
-    """The files of the entry that changed since it was saved; `folder` keeps their lines."""
+def key_of_review(entry: Entry, path: str) -> str:
+    """The name under which a review notes the fingerprint that a person has seen of a file."""
+    return f"{entry.id} {path}@{dict(entry.fingerprints)[path]}"
+
+
+def _changed_files(entry: Entry, here: Checkout, state: Path) -> list[str]:
+    """The files of the entry that changed since it was saved or kept; `state` has lines."""
     changed = []
+    reviewed = read_state_json(state / REVIEWED) if entry.fingerprints else {}
     for path, saved in entry.fingerprints:
-        now = _fingerprint_path(here.root, path)
-        if now in (None, saved):
+        now = fingerprint_path(here.root, path)
+        seen = str(reviewed.get(key_of_review(entry, path), saved))
+        if now in (None, saved, seen):
             continue
         with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
-            before = array("I", read_state_file(folder / saved))
+            before = array("I", read_state_file(state / "lines" / seen))
             if not _differs_much(
                 before, _line_hashes(here.root / path, now), path, entry.content
             ):
@@ -165,7 +172,7 @@ def _line_hashes(path: Path, fingerprint: str) -> array[int]:
     return array("I", map(zlib.crc32, data.splitlines()))
 
 
-def _store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
+def store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
     file = folder / fingerprint
     if file.exists():
         return
@@ -197,7 +204,7 @@ def _may_mean_two_files(root: Path, path: str) -> bool:
     return True
 
 
-def _fingerprint_path(root: Path, path: str) -> str | None:
+def fingerprint_path(root: Path, path: str) -> str | None:
     """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
     full = Path(os.path.normpath(root / path))
     try:

@@ -1187,7 +1187,7 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
     assert said.code == 0
     assert "3 entries in 1 file" in said.out and "without one: 3" in said.out
     assert all(
-        name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "`day_file`")
+        name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "`day_file = ")
     )
     assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out
     assert list(_fingerprint(vault)) == before

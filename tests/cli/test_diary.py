@@ -232,12 +232,35 @@ def test_a_day_has_titles_for_headings_and_shows_tags_and_ids(home: Home) -> Non
     home.ask("save", f"Called the roofer. He comes{' soon' * 40}.", "--at", f"{at}2")
     home.ask("save", "Prices in a table.", "--title", "Offers", "--at", f"{at}3")
     shown = home.run("day", "2026-11-10").out
-    assert (
-        f"\n\n## 09:31 Chose slate.\n\ndecision · #roof · {decided[-8:]}\n\nIt lasts.\n\n"
-        in shown
-    )
+    about = f"decision · project tests · #roof · {decided[-8:]}"
+    assert f"\n\n## 09:31 Chose slate.\n\n{about}\n\nIt lasts.\n\n" in shown
     assert "## 09:32 Called the roofer.\n" in shown and shown.count("Called the roofer") == 1
     assert "## 09:33 Offers\n" in shown and "Prices in a table." in shown
+
+
+def test_a_week_is_read_and_summed_apart_for_projects_and_tags(home: Home) -> None:
+    """As `find` lists it with the same filters; other years are left out then."""
+    for number, (project, tag) in enumerate((("shop", "db"), ("shop", "ui"), ("boat", "db"))):
+        text = f"Did the work {number}.\n\nhours:: {number + 1}"
+        for year in ("2025", "2026"):
+            at = f"{year}-11-1{number}"
+            home.ask("save", text, "--project", project, "--tag", tag, "--at", at, "--force")
+    options: tuple[tuple[str, ...], ...] = (
+        ("--project", "shop"),
+        ("--project", "-shop"),
+        ("--project", "*"),
+        ("--tag", "db", "--project", "shop"),
+    )
+    for some in options:
+        week = home.ask("week", "2026-11-10", *some)
+        span = ("--since", "2026-11-09", "--until", "2026-11-15", "--order", "oldest")
+        assert week["entries"] == home.ask("find", *span, *some)["entries"], some
+        assert week["entries"] and not week["on_this_day"]
+        sums = ("--sum", "hours", "--by", "project")
+        assert home.ask("week", "2026-11-10", *some, *sums) == home.ask(
+            "find", *span[:4], *some, *sums
+        )
+    assert "project boat" in home.run("day", "2026-11-12").out
 
 
 def test_a_text_that_begins_with_its_date_is_of_that_day(home: Home) -> None:

@@ -38,8 +38,15 @@ def test_the_layout_of_day_files_is_the_one_that_wrote_them(layout: str, days: i
     assert layout_of([*OTHERS, *paths]) == layout
 
 
-def test_two_day_files_are_no_layout() -> None:
-    assert layout_of([*OTHERS, "log/2025-04-01.md", "log/2025-04-02.md"]) == ""
+def test_two_day_files_are_a_layout_where_their_folder_has_no_others() -> None:
+    for names in ("2025-04-01 2025-06-02", "01.04.2025 02.06.2025", "20250401 20250602"):
+        days = [f"log/{name}.md" for name in names.split()]
+        layout = layout_of([*OTHERS, *days])
+        assert date(2025, 4, 1).strftime(layout) == days[0] and "log/%" in layout
+        assert layout_of([*OTHERS, *days, "log/plan.md"]) == ""
+        assert layout_of([*OTHERS, *days, "talks/2025-04-01.md", *OTHERS[2:3]]) == layout
+        assert layout_of([*OTHERS, *days, "a/2025-04-01.md", "a/2025-04-02.md"]) == ""
+        assert layout_of(day.replace("log", "Choir 2025") for day in days) == ""
     words = ("boats", "tides", "oars", "nets", "sails")
     assert layout_of(f"posts/2025-04-0{len(word)}-{word}.md" for word in words) == ""
 

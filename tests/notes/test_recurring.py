@@ -11,6 +11,7 @@ import pytest
 from synaptic.notes import recurring
 from synaptic.notes.recurring import (
     CannotRepeat,
+    find_rule_without_sign,
     moved_stamps,
     next_occurrence,
     reason_not_to_move,
@@ -87,6 +88,59 @@ def test_a_rule_gives_its_days(rule: str, start: str, days: str) -> None:
     for day in days.split():
         words = next_occurrence(words, TODAY)
         assert words == f"x 🔁 {rule} 📅 {day}"
+
+
+FORMS_OF_DUE = (
+    "due:{}",
+    "due: {}",
+    "due::{}",
+    "Due {}",
+    "due by {}",
+    "[due:: {}]",
+    "(due:: {})",
+    "@due({})",
+    "due [[{}]]",
+    "📅 {}",
+    "📆{}",
+    "🗓️ {}",
+    "⏳ {}",
+    "🛫 {}",
+)
+FORMS_OF_DATE = ("%Y-%m-%d", "%d.%m.%Y", "%B %d, %Y")
+
+
+@pytest.mark.parametrize("form", FORMS_OF_DUE)
+@pytest.mark.parametrize(
+    "order", ["x {due} 🔁 {rule}", "x 🔁 {rule} {due}", "🔁 {rule} {due} #x"]
+)
+def test_each_form_of_a_day_moves_before_and_behind_the_rule(form: str, order: str) -> None:
+    for written in FORMS_OF_DATE[: 1 if form[0] in "🛫" else None]:
+        words, after = (
+            order.format(due=form.format(f"{day:{written}}"), rule="every month")
+            for day in (date(2026, 10, 11), date(2026, 11, 11))
+        )
+        assert reason_not_to_move(words) == "", words
+        assert next_occurrence(words, TODAY) == after
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("- [ ] Pay the fee every month due:2026-10-01", "every month"),
+        ("- [ ] Every 2 weeks call Ida 📅 2026-10-01", "Every 2 weeks"),
+        ("- [ ] [due:: 2026-10-01] Mow every Friday", "every Friday"),
+        (
+            "- [ ] Mow every month on the last and sweep due 2026-10-01",
+            "every month on the last",
+        ),
+        ("- [ ] Pay the fee every month", ""),
+        ("- [ ] Pay the fee 🔁 every month due:2026-10-01", ""),
+        ("- [ ] Pay for every one of them due:2026-10-01", ""),
+        ("- [ ] Pay the fee [repeat:: every month] due:2026-10-01", ""),
+    ],
+)
+def test_a_rule_without_its_sign_is_found_in_a_task_that_is_due(line: str, rule: str) -> None:
+    assert find_rule_without_sign(line) == rule
 
 
 @pytest.mark.parametrize(

@@ -325,3 +325,43 @@ def test_a_path_that_looks_like_one_with_a_hash_is_told_apart() -> None:
     assert read_comment(line).values["files"] == (odd,)
     said = read_comment("<!-- syn:x files=@scope/a@2x.png,@0123456789ab -->").values
     assert (said["files"], said["fingerprints"]) == (("@scope/a@2x.png",), ())
+
+
+def test_a_file_that_a_person_keeps_is_unmarked_until_it_changes_again(
+    at: ForkedHome, web: Path
+) -> None:
+    """Also one that is gone. The entry's own file stays as it is, and its id is enough."""
+    file = web / "src" / "a.py"
+    lines = [f"line {number}\n" for number in range(100)]
+    file.write_text("".join(lines))
+    id = save(at, "src/a.py")
+    [note] = at.journal.glob("*.md")
+    before = note.read_bytes()
+    for text in ("One\n", "".join(lines[50:]), None):
+        if text is None:
+            file.unlink()
+        else:
+            file.write_text(text)
+        assert changed(at, id) == ["src/a.py"]
+        assert "changed since" in at.run("blame", "src/a.py").out or text is None
+        at.run("review", "keep", id[-8:])
+        assert changed(at, id) == [] and at.ask("review")["findings"] == []
+        for words in (("get", id), ("search", "parser"), ("recent",), ("blame", "src/a.py")):
+            assert "changed since" not in at.run(*words).out
+    file.write_text("".join(lines))
+    assert changed(at, id) == []  # as it was saved
+    file.write_text("".join(["a\n", *lines[50:]]))
+    assert changed(at, id) == ["src/a.py"]
+    assert note.read_bytes() == before
+
+
+def test_an_id_alone_names_a_finding_only_where_one_is_meant(at: ForkedHome, web: Path) -> None:
+    late = ("--at", "2026-01-01", "--type", "issue")
+    id = save(at, "src/a.py", more=late)
+    nobody = at.run("review", "keep", "nobody00")
+    assert "0 findings are about nobody00" in nobody.err
+    (web / "src" / "a.py").write_text("One\n")
+    several = at.run("review", "keep", id[-8:])
+    assert f"open:{id[-8:]}" in several.err and f"changed:{id[-8:]}" in several.err
+    at.run("review", "close", id[-8:])  # only one of them is answered so
+    assert "done" in at.ask("get", id)["entries"][0]["tags"]

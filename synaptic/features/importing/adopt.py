@@ -60,8 +60,8 @@ _TITLE_FORMAT = re.compile(r'(?m)^[^;\n]*:journal/page-title-format\s+"([^"\n]+)
 class Adopted:
     """A home that is ready, the contents of its journal, and the file of the next entry.
 
-    `remarks` say what was found in the folder; `to_add` are the lines by which a config.toml
-    that was there would follow them.
+    `day_file` is the setting by which that is named. `remarks` say what was found in the
+    folder; `to_add` are the lines by which a config.toml that was there would follow them.
     """
 
     home: Path
@@ -71,6 +71,7 @@ class Adopted:
     undated: int
     issues: tuple[ParseIssue, ...]
     new_entries_go_to: Path
+    day_file: str
     remarks: Texts = ()
     to_add: Texts = ()
     notices: Texts = ()
@@ -122,6 +123,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             undated=contents.entries - sum(count for _, count in contents.months),
             issues=_issues_without_copies(contents.issues),
             new_entries_go_to=ws.journal.place(ws.journal.path_of_day(ws.clock())),
+            day_file=ws.config.day_file,
             remarks=tuple(remarks),
             to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *(" ".join(parts) for parts in left_out)),

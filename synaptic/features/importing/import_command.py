@@ -33,7 +33,7 @@ from .adopt import left_out_globs
 from .known_entries import STATES
 from .readers.archive import ZIP_ERRORS
 from .readers.choice import NOT_READ, READABLE, Chosen
-from .readers.record import IN_PLACE, readers_by_source
+from .readers.record import IN_PLACE, MEMORIES, readers_by_source
 
 NAMED, EXAMPLES, MOST_NAMED = 5, 3, 20
 """The most projects that are listed by name, the most entries and files that are shown as
@@ -292,6 +292,12 @@ def _add_folders_in_place(
     """Has the notes of a program read where they lie from now on, after asking."""
     skipped: list[tuple[str, str]] = []
     if source == "memories":
+        if places:
+            raise InvalidArgument(
+                f"memories are read where agents keep them; {places[0]} is not read so.",
+                f"Leave the path out, or the source: synaptic import {places[0]}",
+                valid=[f"~/{pattern}" for pattern in MEMORIES.values()],
+            )
         new = import_runs.find_new_memories(ws.config)
         lines = [*new]
         count = sum(map(len, new.values()))

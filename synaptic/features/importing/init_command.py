@@ -7,6 +7,7 @@ from ...cli.program import command
 from ...cli.replies import EXAMPLE, print_answer
 from ...config import load_config
 from ...journal.journal import Journal
+from ...journal.settings import toml_lines
 from ...render import terminal, wire
 from ...render.fence import one_line
 from ...render.terminal import Output
@@ -56,8 +57,10 @@ def _adopted_text(home: Adopted, to: Output) -> str:
             "these lines at its top in place of the present ones:"
         )
         lines += home.to_add
-    elif home.remarks:
-        lines.append(f"`exclude` and `day_file` in {config} change that.")
+    elif home.files:
+        [setting] = toml_lines({"day_file": home.day_file})
+        more = " and `exclude`" if home.remarks else ""
+        lines.append(f"To change that, edit or add `{setting}`{more} in {config}.")
     if home.issues:
         lines.append("Pieces that could not be read as meant:")
         lines += terminal.issue_lines(home.issues, to)

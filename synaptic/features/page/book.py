@@ -332,8 +332,7 @@ def _sum_hours(ws: Workspace, *, selection: Selection) -> Totals | None:
     )
     if selection.ids is None and has_hours:
         with suppress(InvalidArgument):  # no entry of the book has some
-            filters = drop_any_project(selection.filters)
-            return sum_field(ws, HOURS, "project", filters=filters)
+            return sum_field(ws, HOURS, "project", filters=selection.filters)
     return None
 
 

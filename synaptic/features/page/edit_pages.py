@@ -239,8 +239,9 @@ async def _tick_task(request: Request) -> Response:
     ticked = await run_verb(request, TICK_OR_OPEN.ask_only, place, is_done)
     task = markdown_to_line(remove_due_date(text or ticked.text))
     message = translate(TICKED[is_done], task=task)
-    if ticked.repeats:
-        message = translate("Done: it repeats, so its date was moved to the next one.")
+    if ticked.next_day:
+        day = format_date(ticked.next_day)
+        message = translate("Ticked, and due again on %(day)s: %(task)s.", day=day, task=task)
     return redirect_with_message(request, where, message, moved=ticked.undo)
 
 

@@ -30,6 +30,7 @@ from ...language.timephrase.typed import read_typed, translate_whole_time
 from ...models import Texts
 from ...notes.due_marks import find_due_mark
 from ...notes.marks import task_blocks
+from ...notes.recurring import find_rule_without_sign
 
 MOST_WORDS = 5
 """The most words of a day."""
@@ -76,11 +77,23 @@ def split_due_words(text: str, now: datetime) -> tuple[str, date] | None:
 
 
 def date_and_describe(text: str, now: datetime, before: str) -> tuple[str, Texts]:
-    """(the text as `write_days` returns it, a sentence on each of the words)."""
+    """(the text as `write_days` returns it, a sentence on each of the words, and one on a task
+    that says how often, without the sign by which it repeats).
+    """
     dated, read = write_days(text, now, before)
     form = "“{phrase}” is written as {day}."
     unique = dict.fromkeys(read)
-    return dated, tuple(Sentence(form, phrase=words, day=day) for words, day in unique)
+    sentences = [Sentence(form, phrase=words, day=day) for words, day in unique]
+    lines_before = {line.strip() for line in before.split("\n")}
+    for match, _ in task_blocks(dated):
+        is_new = match[0].strip() not in lines_before
+        is_open = match["open"] or match["box"] == " "
+        rule = find_rule_without_sign(match[0]) if is_new and is_open else ""
+        if rule:
+            form_of_rule = "A task repeats if 🔁 stands before its rule: `🔁 {rule}`."
+            sentences.append(Sentence(form_of_rule, rule=rule))
+            break
+    return dated, tuple(sentences)
 
 
 def write_days(

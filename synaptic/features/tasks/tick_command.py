@@ -33,10 +33,11 @@ from . import rescheduling, ticking
 def _tick(ws: Workspace, undo: bool, text: Sequence[str] = (), due: str | None = None) -> None:
     """Tick tasks of any note by some of their words; with --due move them to another day.
 
-    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. An entry that is
-    due as a whole is closed by the tag done. --due writes the day as the note writes it (📅,
-    `due:`, SCHEDULED). Several tasks have commas between them; `undo` takes the whole call
-    back.
+    A task repeats by 🔁 and a rule in English, as in Obsidian Tasks ("- [ ] Pay the rent 🔁
+    every month due:2026-12-01"), or as in Logseq (SCHEDULED: <2026-12-01 Tue +1m>); its tick
+    writes the next date. An entry that is due as a whole is closed by the tag done. --due
+    writes the day as the note writes it (📅, `due:`, SCHEDULED). Several tasks have commas
+    between them; `undo` takes the whole call back.
 
     Example: synaptic tick call Ida, synaptic tick call Ida, buy beans --due "next week"
     """
@@ -74,12 +75,17 @@ def _line_of_change(ws: Workspace, change: Ticked | Rescheduled, opening: str) -
     place = output_for_workspace(ws).full_path(change.path)
     place += f":{change.line}" if change.line else f", {short_id(change.id)}"
     if isinstance(change, Ticked):
-        opening = "Done, and moved to its next date" if change.repeats else opening
+        if change.next_day:
+            opening += f", and due again on {_say_day(ws, change.next_day)}"
         return f"{opening}: {one_line(change.text)} ({place})"
     opening = "Without a day now"
     if change.day:
-        opening = f"Due on {date.fromisoformat(change.day):%A}, {change.day}"
-        opening += ", a day in the past" * (change.day < ws.today.isoformat())
+        opening = f"Due on {_say_day(ws, change.day)}"
     if not change.undo:
         opening = f"Nothing changed. {opening}"
     return f"{opening}: {one_line(remove_due_date(change.text))} ({place})"
+
+
+def _say_day(ws: Workspace, day: str) -> str:
+    past = ", a day in the past" * (day < ws.today.isoformat())
+    return f"{date.fromisoformat(day):%A}, {day}{past}"

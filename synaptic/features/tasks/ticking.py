@@ -30,6 +30,7 @@ from ...notes.blocks import (
     text_of_bytes,
     usual_line_end,
 )
+from ...notes.due_marks import find_due_mark
 from ...notes.privacy import mask_private
 from ...notes.recurring import (
     REPEAT_SIGN,
@@ -88,9 +89,10 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         stamp = f" ✅ {ws.today.isoformat()}".encode()
     now = ws.clock().replace(tzinfo=None)
     stays_open = False
+    next_day = ""
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        nonlocal stays_open
+        nonlocal stays_open, next_day
         masked = mask_private(data)
         task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done == done:
@@ -115,6 +117,9 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
                 tick = _tick_line(data, task_match, stamp, done)
         except CannotRepeat as error:
             raise _cannot_tick_error(path, task, error.args[0]) from error
+        if stays_open or (done and REPEAT_SIGN in text):
+            mark = find_due_mark(text_of_bytes(tick.new))
+            next_day = mark.day if mark else ""
         return data[: tick.start] + tick.new + data[tick.end :]
 
     with ws.own_journal.doing(TICK if done else OPEN, text) as deed:
@@ -123,7 +128,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
     new = _set_done_date(text.encode(), stamp, done).decode().strip()
     if not done:
         return Ticked(new, path, line)
-    return Ticked(text if stays_open else new, path, line, deed.run, stays_open)
+    return Ticked(text if stays_open else new, path, line, deed.run, next_day)
 
 
 def tick_tasks(ws: Workspace, tasks: Sequence[Task]) -> Sequence[Ticked]:

@@ -6,6 +6,7 @@ Nothing is done by itself; what a person answers is done by `update` and `delete
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -27,7 +28,13 @@ from ...verbs.changing import update
 from ...verbs.mending import mend_links, plan_all_mending
 from ...verbs.receipts import make_receipt
 from ...verbs.removing import delete
-from ...workspace.changes import mark_entries
+from ...workspace.changes import (
+    fingerprint_path,
+    key_of_review,
+    mark_entries,
+    store_line_hashes,
+)
+from ...workspace.checkout import working_checkout
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -50,6 +57,7 @@ FINDINGS = {
 """Of each kind of finding: a sentence on its first entry, and the answers. The most valuable
 kind comes first; `near` is listed only where it is asked for.
 """
+ANSWERS = frozenset(chain.from_iterable(answers for _, answers in FINDINGS.values()))
 COMPARED = 500
 """The number of newest entries of which those near them are sought: it takes about 2 s."""
 
@@ -135,8 +143,8 @@ def carry_out_answer(
     ws: Workspace, key: str, chosen: str, *, by_person: bool = True, confirms: bool = False
 ) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
-    remembered until an entry is edited. `undo` takes the choice in a conflict of a whole file
-    back. Only a person `confirms`.
+    remembered until an entry is edited, and of changed files until they change again. `undo`
+    takes the choice in a conflict of a whole file back. Only a person `confirms`.
     """
     if chosen == settling.UNDO_CHOICE:
         return settling.undo_choice(ws, key, by_person=by_person)
@@ -156,7 +164,10 @@ def carry_out_answer(
         return make_receipt(first, notices=[notice])
     if chosen == "keep":
         file = ws.config.state / REVIEWED
-        accepted = read_state_json(file) | {matter.key: _state_of(matter.about)}
+        states = {matter.key: _state_of(matter.about)}
+        if matter.kind == "changed":
+            states = _fingerprints_seen(ws, matter.about[0])
+        accepted = read_state_json(file) | states
         overwrite(file, json.dumps(accepted).encode())
         return None
     change = partial(update, ws, by_person=by_person, confirms=confirms)
@@ -171,6 +182,23 @@ def carry_out_answer(
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
+def _fingerprints_seen(ws: Workspace, one: Stored) -> dict[str, str]:
+    """The present fingerprints of the files by which an entry is out of date, each by the name
+    under which `mark_entries` looks for it.
+    """
+    here = working_checkout(ws)
+    [entry] = mark_entries(ws, {one.rowid: one.entry}).values()
+    seen: dict[str, str] = {}
+    if not here:
+        return seen
+    for path in entry.changed_files:
+        fingerprint = fingerprint_path(here.root, path) or ""
+        seen[key_of_review(entry, path)] = fingerprint
+        with suppress(OSError, ValueError):  # it is gone, or large
+            store_line_hashes(ws.config.state / "lines", fingerprint, here.root / path)
+    return seen
+
+
 def resolve_subject(ws: Workspace, key: str, chosen: str) -> Entry:
     """The entry that an answer to a finding is about. Raises InvalidArgument, NotFound and
     Ambiguous.
@@ -180,7 +208,11 @@ def resolve_subject(ws: Workspace, key: str, chosen: str) -> Entry:
 
 
 def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
-    """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
+    """The finding of this key, or the only one about the entry of this id. Raises
+    InvalidArgument for an unknown key or answer.
+    """
+    if ":" not in key and key not in FINDINGS:
+        key = _find_key_by_id(ws, key, chosen)
     kind, *ids = key.split(":")
     answers = FINDINGS[match_valid_name(FINDINGS, kind, "finding")][1]
     match_valid_name(answers, chosen, "answer")
@@ -193,6 +225,24 @@ def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
             key=key,
         )
     return _make_finding(kind, *in_step(ws, lambda _: [ws.index.resolve(id) for id in ids]))
+
+
+def _find_key_by_id(ws: Workspace, id: str, chosen: str) -> str:
+    findings = list_findings(ws)
+    keys = []
+    for matter in findings:
+        ids = {name for one in matter.about for name in (one.entry.id, one.entry.short_id)}
+        if id in ids and (chosen in matter.answers or chosen not in ANSWERS):
+            keys.append(matter.key)
+    if len(keys) == 1:
+        return keys[0]
+    raise InvalidArgument(
+        "{n:,} findings are about {id}.",
+        "`synaptic review` lists them.",
+        valid=keys or [matter.key for matter in findings[:5]],
+        n=len(keys),
+        id=id,
+    )
 
 
 def _make_finding(kind: str, *about: Stored, versions: Texts = ()) -> ReviewFinding:

@@ -33,7 +33,7 @@ NEAR = "near"
         list[str] | None,
         "words",
         "ANSWER FINDING",
-        "An answer and a finding from the list: keep open:7k3m9q2x.",
+        "An answer and a finding from the list: keep open:7k3m9q2x, or keep 7k3m9q2x.",
     ),
     f.PROJECT,
     f.LIMIT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -132,3 +133,25 @@ def test_documents_are_imported_once_and_taken_back(home: ForkedHome) -> None:
     assert "lange" in home.run("day", "2026-03-14").out
     home.ask("import", "--undo", first["run"], "--yes")
     assert not home.entries()
+
+
+def test_a_day_without_a_time_is_shown_without_one(home: ForkedHome, tmp_path: Path) -> None:
+    """It stands in its file as `00:00`, and a time that is given later is shown."""
+    diary = tmp_path / "diary.txt"
+    diary.write_text("2026-03-14\n\nAt the quay.\n\n2026-03-15 21:10\n\nTar on the ropes.\n")
+    home.run("import", "documents", str(diary), "--yes")
+    book = tmp_path / "book.html"
+    home.run("book", "2026", "--to", str(book))
+    ids = [one["id"] for one in json.loads(home.run("recent", "--json").out)["entries"]]
+    shown = [
+        home.run(*words.split()).out
+        for words in ("recent", "day 2026-03-14", "search quay", "find --since 2026-03-14")
+    ]
+    shown += [home.run("get", *ids).out, book.read_text()]
+    assert all("quay" in text and "00:00" not in text for text in shown)
+    assert "2026-03-15 21:10" in shown[0]
+    quay = ids[-1]
+    home.run("update", quay, "--at", "2026-03-15")
+    assert "00:00" not in home.run("get", quay).out
+    home.run("update", quay, "--at", "2026-03-15 18:00")
+    assert "2026-03-15 18:00" in home.run("get", quay).out

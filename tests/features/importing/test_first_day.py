@@ -16,6 +16,8 @@ import pytest
 from forks import ForkedHome as Home
 from outside import SYNAPTIC
 
+from synaptic.features.importing.readers.record import IN_PLACE, READERS
+
 DATA = Path(__file__).parents[2] / "data"
 CLAUDE = ".claude/projects/{}/memory/port.md"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -165,3 +167,13 @@ def test_a_replay_asks_of_the_memory_of_that_time(home: Home, left: Path) -> Non
     (left / "quarry" / ".aider.chat.history.md").unlink()
     assert home.ask("replay", "--prompts", "2")["table"]["words"]["prompts"] == 2
     assert "file named" in home.run("replay").out
+
+
+@pytest.mark.parametrize("source", [*READERS, *IN_PLACE])
+def test_no_source_takes_a_file_that_it_cannot_read(
+    home: Home, tmp_path: Path, source: str
+) -> None:
+    file = tmp_path / "diary.bin"
+    file.write_bytes(b"\x7fELF\0\x01\x02")
+    answer = home.run("import", source, str(file), "--yes")
+    assert answer.code and "diary.bin" in answer.err

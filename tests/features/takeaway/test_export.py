@@ -45,6 +45,7 @@ def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -
     assert all(row == {name: known[row["id"]][name] for name in row} for row in rows)
     assert filled.ask("export", "--type", "decision", "--since", "2026-01-01") == [rows[1]]
     assert filled.ask("export", "--tag", "none") == []
+    assert filled.ask("export", "--project", "*") == rows
 
     answer = filled.run("export", "--csv", "table.csv")
     assert answer.code == 0 and not answer.out

@@ -137,3 +137,19 @@ def test_a_task_is_due_by_its_words_however_it_is_saved(home: SteadyHome) -> Non
         ("Call Ann", "2026-11-30"),
         ("Call Bob", "2026-12-04"),
     ]
+
+
+def test_a_task_that_says_how_often_is_told_the_sign_and_its_tick_names_the_next_day(
+    home: SteadyHome,
+) -> None:
+    now = {"SYNAPTIC_NOW": "2026-11-29T15:00:00"}
+    said = "A task repeats if 🔁 stands before its rule: `🔁 every month`."
+    task = "- [ ] Pay the fee {}every month due:2026-11-30"
+    saved = home.run("save", task.format(""), **now)
+    assert said in saved.err
+    id = saved.out.split()[2]
+    assert said not in home.run("update", id, "--append", "Paid by card.", **now).err
+    assert said not in home.run("update", id, "--content", task.format("🔁 "), **now).err
+    assert "due again on Wednesday, 2026-12-30: Pay" in home.run("tick", "pay", **now).out
+    [task_left] = json.loads(home.run("tasks", "--json", **now).out)["tasks"]
+    assert task_left["due"] == "2026-12-30"
