@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 from ..errors import InvalidArgument, Sentence, check_range, match_valid_name
@@ -176,10 +177,13 @@ def _write_tags_as_filters(text: str, tags: Fields) -> str:
 
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:
-    """The filters of `filters`, and of `others` only those that `filters` does not set; what
-    either leaves out is left out.
+    """The filters of `filters`, and of `others` only those that `filters` does not set; tags of
+    both must be there, and what either leaves out is left out.
     """
     merged = replace(filters, **{**others.active_values(), **filters.active_values()})
+    if filters.tags and others.tags:
+        pairs = product(filters.tags, others.tags)
+        merged = replace(merged, tags=unique(map(ALL_TAGS.join, pairs)))
     both = filters.without and others.without
     return merged.leaving_out(both) if both else merged
 

@@ -101,7 +101,7 @@ def read_question_of_journal(ws: Workspace, query: str, *, today: date) -> Asked
         return asked
     last = today if times.start == times.end else add_days(today, -1)
     begun = Filters(since=times.start.isoformat(), until=last.isoformat())
-    if times.start <= last and _count_entries(ws, begun):
+    if times.start <= last and ws.index.count_entries(begun):
         return asked
     start, end = times.earlier
     return replace(asked, time_range=replace(times, start=start, end=end, earlier=None))
@@ -136,7 +136,7 @@ def _prefer_time_and_type(ws: Workspace, plan: QueryPlan, asked: Asked) -> Query
             reworded = replace(reworded, parsed=plan.parsed, time_words=asked.time_words)
         plan = reworded
     named = read_type_name(asked.text)
-    if named and _count_entries(ws, Filters(types=(named,))):
+    if named and ws.index.count_entries(Filters(types=(named,))):
         notice = Sentence("`type:{type}` lists the {s}.", type=named, s=KINDS[named].plural)
         plan = replace(
             plan, parsed=replace(plan.parsed, notices=(*plan.parsed.notices, notice))
@@ -167,7 +167,8 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     if is_part or not (is_timed or wanted.order):
         return None
     filters = merge_filters(own, _filters_of_list(plan, asked, wanted, projects))
-    total = _count_entries(ws, filters)
+    count = ws.index.count_entries
+    total = count(filters)
     naming = _count_entries_naming(ws, own, filters, parsed.text)
     if naming and not total:
         return None
@@ -185,8 +186,8 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     total = len(changes) or total
     plan = replace(_replace_text(ws, plan, wanted.among), filters=filters)
     if wanted.filters.types and not total:
-        others = _count_entries(ws, replace(filters, projects=())) if filters.projects else 0
-        is_known = _count_entries(ws, Filters(types=filters.types)) and (wanted.state or others)
+        others = count(replace(filters, projects=())) if filters.projects else 0
+        is_known = count(Filters(types=filters.types)) and (wanted.state or others)
         text = "No {what}; {others:,} of other projects." if others else "No {what}."
         what = _name_of_list(filters, wanted.state, "{one} or {other}")
         nothing = Sentence(text, what=what, others=others)
@@ -217,7 +218,7 @@ def _count_entries_naming(ws: Workspace, own: Filters, of_list: Filters, text: s
     if not _DATE.fullmatch(text):
         return 0
     days = Filters(since=of_list.since, until=of_list.until)
-    return _count_entries(ws, replace(own, words=(text,)).leaving_out(days))
+    return ws.index.count_entries(replace(own, words=(text,)).leaving_out(days))
 
 
 def _requested_list(
@@ -247,9 +248,8 @@ def _is_word_of_entries(ws: Workspace, text: str, types: Collection[EntryType]) 
     if len(one) != 1 or text.lower() in TYPE_NAMES:
         return False
     others = Filters(types=tuple(types)) if types else None
-    return (
-        _count_entries(ws, Filters(words=(text,), include_superseded=True, without=others)) > 0
-    )
+    naming = Filters(words=(text,), include_superseded=True, without=others)
+    return ws.index.count_entries(naming) > 0
 
 
 def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
@@ -314,10 +314,6 @@ def _replace_text(ws: Workspace, plan: QueryPlan, text: str) -> QueryPlan:
     return replace(plan, parsed=replace(plan.parsed, text=text, terms=terms))
 
 
-def _count_entries(ws: Workspace, filters: Filters) -> int:
-    return ws.index.count_entries(filters)
-
-
 def _name_of_list(filters: Filters, state: str, both: str = "{one} and {other}") -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [Sentence(KINDS[kind].plural) for kind in filters.types]
@@ -368,9 +364,9 @@ def _list_notice(ws: Workspace, plan: QueryPlan, what: str, total: int) -> Sente
     limit = plan.limit or LIST_LIMIT
     if plan.within is not None:
         return Sentence("{list}.", list=notice)
-    with_replaced = _count_entries(ws, replace(plan.filters, include_superseded=True))
+    with_replaced = ws.index.count_entries(replace(plan.filters, include_superseded=True))
     # not less the total: a list of changes also counts entries of other times
-    replaced = with_replaced - _count_entries(ws, plan.filters)
+    replaced = with_replaced - ws.index.count_entries(plan.filters)
     if replaced:
         notice = Sentence(_WITHOUT_REPLACED, list=notice, n=replaced)
     if total > limit:

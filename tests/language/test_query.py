@@ -302,3 +302,9 @@ def test_what_an_entry_has_is_named_in_singular_and_plural(key: str) -> None:
     for typed in (singular, f"{singular}s", f"{singular}S"):
         parsed = parse_query(f"{typed} rope", Filters(), now=NOW)
         assert parsed.filters == Filters(**{KEYS[key].field: True}) and not parsed.notices
+
+
+def test_a_typed_tag_narrows_what_the_filter_passes() -> None:
+    given = Filters(tags=("farm", "yard"), types=("note",))
+    parsed = parse_query("tag:visit type:issue cow", given, now=NOW)
+    assert parsed.filters == Filters(tags=("farm+visit", "yard+visit"), types=("note",))

@@ -5,13 +5,17 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import InvalidArgument, match_valid_name
+from ...errors import InvalidArgument
 from ...notes.amounts import HOURS
 from ...render import wire
 from ...verbs.totals import GROUPS, Totals, sum_field
+from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .searching import filters_in_address, read_typed_filters
 from .site import Page, page, run_slow_verb
+
+MOST_FIELDS = 50
+"""The most fields by whose values the page offers to group."""
 
 
 async def _sums_page(request: Request) -> Response:
@@ -21,9 +25,11 @@ async def _sums_page(request: Request) -> Response:
     asked = request.query_params
     in_address = {name: value for name, value in filters_in_address(asked).items() if value}
     field = asked.get("field", "").strip()
-    by = match_valid_name(GROUPS, asked.get("by") or "month", "by")
+    by = asked.get("by", "").strip() or "month"
+    groups = list(GROUPS)
 
     def add_up(ws: Workspace) -> Totals:
+        groups.extend(sorted(in_step(ws, lambda _: ws.index.field_names()))[:MOST_FIELDS])
         filters = read_typed_filters(ws, in_address)
         try:
             return sum_field(ws, field or HOURS, by, filters=filters)
@@ -50,7 +56,7 @@ async def _sums_page(request: Request) -> Response:
         field=field or (totals.field if totals else HOURS),
         is_typed=bool(field),
         by=by,
-        groups=GROUPS,
+        groups=groups,
         in_address=in_address,
         filters=urlencode(in_address, doseq=True),
     )

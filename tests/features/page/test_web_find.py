@@ -268,6 +268,21 @@ def test_a_template_is_inserted_at_the_caret_by_keyboard_alone(
         expect(text).to_have_value(whole.replace(" below", "! below"))
 
 
+def test_a_second_tag_narrows_a_list(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        for text, tags in (("A", ["farm"]), ("B", ["farm", "visit"]), ("C", ["visit"])):
+            save(ws, f"Text {text}.", tags=tags)
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        first = server.shown("/search?tag=farm")
+        assert "autofocus" in server.shown("/search") and "autofocus" not in first
+        assert 'href="/search?tag=farm%2Bvisit"' in first
+        both = server.shown("/search?tag=farm%2Bvisit")
+        assert "Text B." in both and "Text A." not in both and "Text C." not in both
+        assert 'href="/search?tag=farm" aria-current="true"' in both
+        typed = server.shown("/search?tag=farm&q=%23visit")
+        assert "Text B." in typed and "Text A." not in typed and "Text C." not in typed
+
+
 def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -> None:
     page = server.shown("/search?q=mast&tag=sea")
     [address] = re.findall(r'name="search" value="([^"]+)"', page)

@@ -285,12 +285,15 @@ def test_sums_begin_with_a_field_that_entries_have(home: Home) -> None:
         assert empty.status_code == 200 and 'role="alert"' not in empty.text
         assert "No entry has a number to add up yet" in seen(empty)
         saved(home, "The red label.\n\nstunden:: 1,25", OLD)
-        saved(home, "The blue label.\n\nstunden:: 2", OLD)
+        saved(home, "The blue label.\n\nstunden:: 2\nhof:: Grünwald", OLD)
         first = server.client.get("/sums")
         assert 'name="field" value="stunden"' in first.text and "In all 3.25 2" in seen(first)
         assert 'role="alert"' not in first.text
         for address in ("/sums?since=2026-11-01", "/sums?by=day"):
             assert 'role="alert"' not in server.client.get(address).text
+        by_farm = server.client.get("/sums?by=hof")
+        assert '<option value="hof" selected>' in by_farm.text
+        assert "Grünwald 2 1" in seen(by_farm) and "– 1.25 1" in seen(by_farm)
         typed = server.client.get("/sums?field=hours")
         assert typed.status_code == 400 and "Valid: stunden." in seen(typed)
 
