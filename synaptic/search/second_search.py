@@ -221,10 +221,10 @@ def missing_names(evidence: Evidence) -> list[str]:
     """
     missing = []
     for word, typed in find_names(evidence).items():
-        if word in evidence.plan.time_words:
-            continue
+        plain = re.sub("([aou])e", r"\1", word) if len(word) > 5 else word  # Gruenwald
         is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
-        if not (evidence.has_word(word) or is_mistyped):
+        is_there = any(map(evidence.has_word, {word, plain}))
+        if not (is_there or is_mistyped or word in evidence.plan.time_words):
             missing.append(typed)
     signs = [term for term in evidence.plan.parsed.terms if is_sign(term)]
     return missing + [sign for sign in signs if not evidence.has_word(sign)]

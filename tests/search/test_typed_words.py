@@ -20,6 +20,7 @@ PAGES = {
     "glaze.md": "# Glazes\n\nA firing plan for glazes: the firing plan says cone six. Firing plan!",
     "窯の使い方.md": "夜に温度を上げる。朝に窓を開ける。",
     "陶芸.md": "# 陶芸\n\n窯の使い方を学ぶ。窯の使い方の本を読む。使い方はここ。",
+    "Grünwald.md": "The farm at Grünwald has two barns.",
     "Weir.md": "---\naliases: [QXR]\n---\n# The weir\n\nTen steps down, slippery in autumn.",
     "open issues.md": "The list hangs beside the door of the workshop.",
 }
@@ -58,6 +59,13 @@ def test_the_page_with_this_title_name_or_alias_is_first(
 ) -> None:
     assert paths(search(pages, typed))[0] == path
     assert paths(search(pages, typed, limit=1)) == [path]
+
+
+@pytest.mark.parametrize("typed", ["Gruenwald", "gruenwald", "GRUENWALD"])
+def test_a_name_is_found_without_its_umlaut(pages: Workspace, typed: str) -> None:
+    found = search(pages, typed)
+    assert paths(found)[0] == "Grünwald.md"
+    assert not any("No entry holds" in notice for notice in found.notices)
 
 
 def test_a_name_that_no_text_holds_is_no_doubt(pages: Workspace) -> None:
