@@ -371,7 +371,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     ),
     "holds": _indexed(
         lambda index: [
-            index.list_rows(Filters(all_words=(word,)), order="newest", limit=9)
+            len(index.list_rows(Filters(all_words=(word,)), order="newest", limit=9))
             for word in (MARK, "kestrel")
         ]
     ),
