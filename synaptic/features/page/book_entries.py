@@ -37,7 +37,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments
 from .book_pictures import estimate_bytes, shrink_picture
-from .day_texts import heading_and_text
+from .day_texts import format_date, heading_and_text
 from .flavours import html_id_of_part, part_of_target
 from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
@@ -351,6 +351,7 @@ class _BookRendering:
             heading=self.text.heading,
             html=Markup(html),
             later=self.text.later,
+            due=format_date(entry.due, False) if entry.due else "",
         )
         return BookEntry(entry.id, html, self.files, tuple(self.lost))
 

@@ -256,6 +256,13 @@ def test_a_step_of_a_book_renders_all_that_it_read_however_long_reading_took(
     assert [one and one.id for one in rendered] == ids
 
 
+def test_a_book_says_when_an_entry_is_due(tmp_path: Path) -> None:
+    home = ForkedHome(tmp_path / "home", folder=tmp_path)
+    home.ask("save", "Fill in the papers.", "--due", "2026-11-25", "--tag", "farm", **NOW)
+    home.ask("book", "2026-11", "--to", str(tmp_path / "book.html"), **NOW)
+    assert "<span>due 25 November 2026</span>" in (tmp_path / "book.html").read_text()
+
+
 def test_the_command_writes_a_whole_new_file_or_none(home: Path, tmp_path: Path) -> None:
     own = ForkedHome(tmp_path / "own", folder=tmp_path)
     own.journal.mkdir(parents=True)
