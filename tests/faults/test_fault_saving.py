@@ -292,7 +292,7 @@ def assert_nothing_was_lost(killing: Killing, tmp_path: Path) -> None:
     ]
     assert_index_equals_journal(home, tmp_path, words)
     assert hidden_in(home.journal) == []
-    assert killing.kills > KILLS - BY_COMMAND // 2
+    assert killing.kills >= KILLS - BY_COMMAND  # on a fast machine a command may be done first
 
 
 # -- row 2: killed at each step
