@@ -136,14 +136,14 @@ def read_typed_filters(ws: Workspace, typed: Mapping[str, Any]) -> Filters:
 def search_page_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
-    """Returns the template values of the search page: hits or the newest entries, facets, and
-    the filters as understood.
+    """Returns the template values of the search page: hits, or entries by time (without a
+    query, or where that order is asked for), facets, and the filters as understood.
     """
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     filters = read_typed_filters(ws, typed)
     values: Values = {"given": _filter_field_texts(filters), "filters": filters}
-    if not query:
+    if not query or asked.get("order") == "newest":
         cursor = asked.get("cursor")
         values["facets"] = in_step(
             ws,
@@ -151,7 +151,9 @@ def search_page_values(
                 _count_facets_of_entries(ws, filters), values["given"]
             ),
         )
-        listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
+        listing = browse.find(
+            ws, query, filters=filters, order="newest", cursor=cursor, load_model=not loading
+        )
         return values | {"listing": listing, "is_older": cursor}
     finished_query = in_step(ws, lambda _: _complete_last_word(ws, query))
     explain = bool(asked.get("explain"))

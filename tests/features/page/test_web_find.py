@@ -283,6 +283,23 @@ def test_a_second_tag_narrows_a_list(tmp_path: Path) -> None:
         assert "Text B." in typed and "Text A." not in typed and "Text C." not in typed
 
 
+def test_a_search_can_be_listed_newest_first(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        for day in range(1, 29):
+            text = "Visit at the farm." if day % 2 else "The farm, seen from afar: the farm."
+            save(ws, f"{text} {day}", at=f"2026-10-{day:02}T10:00")
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        best = server.shown("/search?q=farm+visit")
+        assert 'href="/search?q=farm+visit&order=newest">Newest first</a>' in best
+        listed = server.shown("/search?q=farm+visit&order=newest")
+        days = re.findall(r"Visit at the farm\. (\d+)", listed)
+        assert list(dict.fromkeys(days)) == [str(day) for day in range(27, 0, -2)]
+        assert 'href="/search?q=farm+visit">Best first</a>' in listed
+        longer = server.shown("/search?q=farm&order=newest")
+        [older] = re.findall(r'rel="next" href="(/search[^"]+)"', longer)
+        assert "Visit at the farm. 1<" in server.shown(older)
+
+
 def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -> None:
     page = server.shown("/search?q=mast&tag=sea")
     [address] = re.findall(r'name="search" value="([^"]+)"', page)
