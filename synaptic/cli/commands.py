@@ -70,7 +70,7 @@ from .replies import (
 
 MOST_FILES = 5
 """The most files that `delete` names of those that stay."""
-OF_ONE_ENTRY = ("content", "append", "title", "supersedes")
+OF_ONE_ENTRY = ("content", "append", "title", "supersedes", "attach")
 """Options of `update` that can change one entry only."""
 IN_PROJECT = "Agents follow it in {project} alone; in all: synaptic update {id} --project ''"
 NONE_WAITS = "No preference waits for your yes."
@@ -236,9 +236,10 @@ def update(home: str | None, ids: Words, attach: Sequence[Path] = (), **changes:
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    if ids[1:] and (one := [*filter(changes.get, OF_ONE_ENTRY), *["attach"] * bool(attach)]):
+    of_one = [name for name in OF_ONE_ENTRY if (changes | {"attach": attach}).get(name)]
+    if ids[1:] and of_one:
         raise InvalidArgument(
-            f"--{one[0]} changes one entry, and {len(ids):,} were named.",
+            f"--{of_one[0]} changes one entry, and {len(ids):,} were named.",
             "Name one, or give all the same marks: --add-tag, --project, --type, --due.",
         )
     with open_home(home) as ws:
@@ -470,20 +471,15 @@ def undo(ws: Workspace, lists: bool, yes: bool, ids: Words = ()) -> None:
     if lists:
         runs = undoing.list_runs_with_words(ws)
         return print_answer({"undoable": wire.as_json(runs)}, terminal.runs_text(runs))
-    runs = undoing.list_runs(ws)
     if not ids:
-        run = undoing.find_last(runs, by_person=not agent_name())
+        run = undoing.find_last(undoing.list_runs(ws), by_person=not agent_name())
         if not _is_expected(ws, run):
             about = terminal.run_text(run)
             if not ask_agreement(f"Undo of {about}", f"Take back {about}?", yes=yes):
                 return None
         ids = [run.run]
-
-    def place(id: str) -> int:
-        """Counted from the newest run; an id that names none comes before it."""
-        return next((n for n, run in enumerate(runs) if run.run.startswith(id.lower())), -1)
-
-    ids = sorted(dict.fromkeys(ids), key=place)
+    if ids[1:]:
+        ids = _sort_newest_first(undoing.list_runs(ws), ids)
     undone: list[undoing.Undone] = []
     try:
         for id in ids:
@@ -498,6 +494,15 @@ def undo(ws: Workspace, lists: bool, yes: bool, ids: Words = ()) -> None:
     return print_answer(
         {"success": True} | data, "\n".join(map(terminal.undone_text, undone)), notices
     )
+
+
+def _sort_newest_first(runs: Sequence[LoggedRun], ids: Words) -> list[str]:
+    """The different ids in the order of the runs; one that names none comes before all."""
+
+    def place(id: str) -> int:
+        return next((n for n, run in enumerate(runs) if run.run.startswith(id.lower())), -1)
+
+    return sorted(dict.fromkeys(ids), key=place)
 
 
 def _is_expected(ws: Workspace, run: LoggedRun) -> bool:

@@ -385,7 +385,8 @@ def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
     with suppress(SynapticError):  # the update says what is wrong with the id
         [entry] = _present_entries(ws, [id])
         read_hash = (call.read_texts or {}).get(entry.id)
-        is_as_read = read_hash and read_hash == _hash_as_read(entry)
+        if read_hash is not None:
+            is_as_read = read_hash == _hash_as_read(entry)
     if "content" in args and is_as_read is False:
         raise Changed(
             f"{short_id(id)} was changed since you read it; nothing was written.",

@@ -186,7 +186,8 @@ def _is_near_day(text: str, start: int) -> bool:
     word = text[start:].strip()
     meant = {word, *translate_whole_time(word)}
     is_small = word == word.lower()
-    return is_small and meant & _NEAR_DAYS != set() and not _BEFORE_NO_DAY.search(text[:start])
+    names_day = not meant.isdisjoint(_NEAR_DAYS)
+    return is_small and names_day and not _BEFORE_NO_DAY.search(text[:start])
 
 
 def is_length(text: str) -> bool:

@@ -139,7 +139,7 @@ def _rename_project(
     is_source = ws.journal.roots.split_path
     ids = [
         entry.id
-        for entry in export(ws, filters)
+        for entry in export(ws, filters, with_text=False)
         if (entry.project or "").lower() == old_name.lower() and not is_source(entry.path)[0]
     ]
     number = terminal.entry_count_text(len(ids))
