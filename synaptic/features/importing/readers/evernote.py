@@ -127,7 +127,6 @@ class _NoteParser:
 
     def __init__(self) -> None:
         self.notes: list[_EvernoteNote] = []
-        self.count = 0
         self._path: list[str] = []
         self._text: list[str] = []
         self._chars = 0
@@ -213,7 +212,6 @@ class _NoteParser:
         above = self._path[-1] if self._path else ""
         if name == "note" and self._path == ["en-export"]:
             self.notes.append(note)
-            self.count += 1
         elif name == "data" and note.resources:
             resource = note.resources[-1]
             self._take_base64(resource, "", is_last=True)
