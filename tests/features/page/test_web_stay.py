@@ -160,6 +160,26 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
             assert Devices(home).read() == {}
 
 
+def test_nothing_hidden_is_seen_before_the_scripts_are_there(
+    home: Path, tmp_path: Path, playwright: Playwright
+) -> None:
+    with (
+        served(home, "--port", str(a_port()), log_in=False) as server,
+        returning(playwright, tmp_path / "profile") as context,
+    ):
+        context.route("**/*.js", lambda route: route.abort())
+        page = context.new_page()
+        page.goto(server.link)
+        page.get_by_label("Text", exact=True).fill("We sail on Friday.")
+        page.get_by_role("button", name="Save").click()
+        page.locator("#stay").wait_for(state="attached")
+        shown = page.locator("[hidden]:visible")
+        for address in ("", "/tasks", "/search?q=sail", "/new", "/devices"):
+            if address:
+                page.goto(f"{server.url}{address}")
+            assert page.locator("[hidden]").count() and not shown.count(), address
+
+
 def test_a_key_opens_the_page_at_this_machine_until_it_is_revoked(home: Path) -> None:
     with served(home, "--port", str(a_port()), log_in=False) as server:
         assert server.client.get(server.link).headers["location"] == "/"
