@@ -33,7 +33,7 @@ from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.linked import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
-from .guard import BODY_BYTES, READING, Sessions, Visitor, cookie_name
+from .guard import BODY_BYTES, READING, WITH_FILES, Sessions, Visitor, cookie_name
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 from .template_texts import add_translations
@@ -119,14 +119,24 @@ def _after_saves(endpoint: Endpoint) -> Endpoint:
 
     async def answer(request: Request) -> Response:
         session = request.scope.get("session_of")
+        task = asyncio.current_task()
         if session and session.saving and request.method in READING:
             await asyncio.wait([*session.saving])
+        elif session and task and request.method == "POST" and _is_save(request):
+            session.saving.add(task)  # before its text is here, which takes its time
+            task.add_done_callback(session.saving.discard)
         response = await endpoint(request)
         if session:
             _name_saved_versions(request, session, response)
         return response
 
     return answer
+
+
+def _is_save(request: Request) -> bool:
+    """True if a request sends a form that has a draft."""
+    path = request.url.path
+    return path != "/draft" and bool(WITH_FILES.fullmatch(path))
 
 
 def _name_saved_versions(request: Request, session: Visitor, response: Response) -> None:
@@ -313,11 +323,7 @@ async def read_form(request: Request) -> Mapping[str, str]:
             translate("Go back, copy what you typed, and load the page again."),
         )
     versions = _VERSION.findall(fields.get("versions", ""))
-    task = asyncio.current_task()
-    if versions and task and "hx-request" not in request.headers:
-        saving = session_of(request).saving
-        saving.add(task)
-        task.add_done_callback(saving.discard)
+    if versions and "hx-request" not in request.headers:
         request.state.versions = ".".join(versions[-SAVED:])
     return fields
 
