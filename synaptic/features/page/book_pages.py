@@ -76,8 +76,8 @@ def _select(ws: Workspace, request: Request) -> tuple[str, Selection]:
         return one_line(entry.title), Selection(tokens, ids=(entry.id,))
     query, results = search_in_address(ws, request)
     title = default_title(results["filters"], query)
-    if query:
-        return title, Selection(tokens, ids=tuple(hit.entry.id for hit, *_ in results["hits"]))
+    if results["ranked"] is not None:
+        return title, Selection(tokens, ids=tuple(entry.id for entry in results["ranked"]))
     return title, Selection(tokens, results["filters"])
 
 

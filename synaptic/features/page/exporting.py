@@ -87,14 +87,14 @@ def _count_notes(entries: list[Entry]) -> int:
 
 def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
     """Returns (number, entries) that the search in a request's address matches: as ranked, or
-    oldest first without a query.
+    oldest first where filters alone select them.
     """
     asked = request.query_params
     if "id" in asked:
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
-    query, results = search_in_address(ws, request)
-    if query:
-        return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
+    _, results = search_in_address(ws, request)
+    if results["ranked"] is not None:
+        return len(results["ranked"]), iter(results["ranked"])
     return results["listing"].total, export(ws, results["filters"])
 
 

@@ -25,6 +25,7 @@ from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
+from ...verbs.browse import Listing
 from ...verbs.totals import sum_asked
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -77,7 +78,7 @@ async def _search_page(request: Request) -> Response:
         status = 200 if is_part else 400
 
     def url(**changed: Any) -> str:
-        return _search_address({"q": query} | filters | changed)
+        return _search_address(_query_and_order(asked) | filters | changed)
 
     template = "results.html" if is_part else "search.html"
     context = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
@@ -87,6 +88,18 @@ async def _search_page(request: Request) -> Response:
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
+
+
+def _query_and_order(asked: QueryParams) -> Values:
+    """Returns the query of an address, and the order, which a list without a query always
+    has.
+    """
+    query = asked.get("q", "").strip()
+    return {"q": query} | ({"order": "newest"} if _is_newest_first(query, asked) else {})
+
+
+def _is_newest_first(query: str, asked: Mapping[str, str]) -> bool:
+    return bool(query) and asked.get("order") == "newest"
 
 
 def _search_address(values: Values) -> str:
@@ -99,7 +112,7 @@ async def _save_search(request: Request) -> Response:
     """Saves the search that the form sends, and shows it."""
     form = await read_form(request)
     asked = QueryParams(form.get("search", ""))
-    address = _search_address({"q": asked.get("q", "").strip()} | filters_in_address(asked))
+    address = _search_address(_query_and_order(asked) | filters_in_address(asked))
     name = form.get("name", "")
     notices = await run_verb(request, save_search, name, address)
     message = translate("Saved as a link in %(note)s.", note=NOTE)
@@ -137,23 +150,25 @@ def search_page_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
     """Returns the template values of the search page: hits, or entries by time (without a
-    query, or where that order is asked for), facets, and the filters as understood.
+    query, or where that order is asked for), facets, and the filters as understood. `ranked`
+    are all entries of the answer, None for those that pass the `filters`.
     """
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     filters = read_typed_filters(ws, typed)
     values: Values = {"given": _filter_field_texts(filters), "filters": filters}
-    if not query or asked.get("order") == "newest":
+    if not query or _is_newest_first(query, asked):
         cursor = asked.get("cursor")
+        listing, holding = _list_newest(ws, query, filters, cursor, loading)
+        passing = holding or filters
         values["facets"] = in_step(
             ws,
             lambda _: _facets_that_narrow(
-                _count_facets_of_entries(ws, filters), values["given"]
+                _count_facets_of_entries(ws, passing), values["given"]
             ),
         )
-        listing = browse.find(
-            ws, query, filters=filters, order="newest", cursor=cursor, load_model=not loading
-        )
+        ranked = None if holding else listing.entries
+        values |= {"filters": passing, "ranked": ranked}
         return values | {"listing": listing, "is_older": cursor}
     finished_query = in_step(ws, lambda _: _complete_last_word(ws, query))
     explain = bool(asked.get("explain"))
@@ -173,7 +188,23 @@ def search_page_values(
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
     values["sums"] = _sums_of_question(ws, query, filters)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
+    values["ranked"] = [hit.entry for hit in result.hits]
     return values | {"result": result, "explain": explain, "more": limit, "most": MORE_HITS}
+
+
+def _list_newest(
+    ws: Workspace, query: str, filters: Filters, cursor: str | None, loading: bool
+) -> tuple[Listing, Filters | None]:
+    """Returns (entries newest first, the filters that they alone pass): those that hold all
+    words of the query, or else the hits of a search, which no filters describe.
+    """
+    holding = browse.filter_by_words(ws, query, filters) if query else filters
+    if holding:
+        listing = browse.find(ws, filters=holding, order="newest", cursor=cursor)
+        if listing.total or not query:
+            return listing, holding
+    options: Values = {"order": "newest", "load_model": not loading}
+    return browse.find(ws, query, filters=filters, **options), None
 
 
 def _order_of_list(notices: Sequence[object]) -> str:

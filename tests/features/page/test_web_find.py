@@ -122,7 +122,7 @@ def test_links_back_stand_with_their_sentence_and_neighbours_in_a_picture(
 def test_filters_alone_are_a_list_and_the_newest_stand_with_their_text(server: Served) -> None:
     page = server.shown("/search?q=%23sea")
     assert "3 entries, newest first" in page and "best first" not in page
-    assert "best first" in server.shown("/search?q=mast")
+    assert "The best " in server.shown("/search?q=mast")
     assert "Saw the dentist." in server.shown("/search")
 
 
@@ -290,7 +290,11 @@ def test_a_search_can_be_listed_newest_first(tmp_path: Path) -> None:
             save(ws, f"{text} {day}", at=f"2026-10-{day:02}T10:00")
     with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
         best = server.shown("/search?q=farm+visit")
-        assert 'href="/search?q=farm+visit&order=newest">Newest first</a>' in best
+        assert (
+            'href="/search?q=farm+visit&order=newest">All with these words, newest first</a>'
+            in best
+        )
+        assert "The best 8" in best
         listed = server.shown("/search?q=farm+visit&order=newest")
         days = re.findall(r"Visit at the farm\. (\d+)", listed)
         assert list(dict.fromkeys(days)) == [str(day) for day in range(27, 0, -2)]
@@ -298,6 +302,14 @@ def test_a_search_can_be_listed_newest_first(tmp_path: Path) -> None:
         longer = server.shown("/search?q=farm&order=newest")
         [older] = re.findall(r'rel="next" href="(/search[^"]+)"', longer)
         assert "Visit at the farm. 1<" in server.shown(older)
+        [book] = re.findall(r'href="(/book\?[^"]+)"', listed)
+        assert "pictures inside: 14 entries" in server.shown(book)
+        [name] = re.findall(r'name="search" value="([^"]+)"', listed)
+        assert name == "q=farm+visit&order=newest"
+        nothing = server.shown("/search?q=farm+whale&order=newest")  # what a search finds
+        [book] = re.findall(r'href="(/book\?[^"]+)"', nothing)
+        hits = set(re.findall(r'h2><a href="/entry/(\w+)', nothing))
+        assert f"pictures inside: {len(hits)} entries" in server.shown(book)
 
 
 def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -> None:
