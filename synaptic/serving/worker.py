@@ -79,7 +79,7 @@ FLUSH_EVERY_S = 10.0
 """Seconds between two writes of the counts of reads to the index."""
 RETRY_AFTER_S = 60.0
 """Seconds until a model that could not be loaded is tried again; for that time the embedder
-remembers the reason.
+remembers the reason. The most seconds between two tries to embed what waits.
 """
 SYNC_EVERY_S = 60.0
 """Seconds between two syncs with other machines."""
@@ -154,6 +154,7 @@ class Worker:
         self._model_tried = threading.Event()
         self._wait_until = 0.0
         self._checked = False
+        self._embed_again_s = 0.0
         self._flush_at = 0.0
         self._sync_at = 0.0
         self._synced = 0
@@ -432,10 +433,9 @@ class Worker:
 
                 finish_edits(ws)
             embed_ms = SLICE_S * 1000
-            embedded = in_step(
-                ws, lambda report: report.embedded, embed_ms=embed_ms, shows_own=False
-            )
-            if embedded:
+            report = in_step(ws, lambda report: report, embed_ms=embed_ms, shows_own=False)
+            if report.embedded:
+                self._embed_again_s = 0.0
                 return 0.0
         except Exception as error:
             log.warning("%s", to_user_error(error))  # the next call says so too
@@ -448,6 +448,9 @@ class Worker:
         if ws.config.sync.auto and not self._read_only:
             with suppress(OSError):
                 wait = min(self._start_sync(ws, now), wait or SYNC_EVERY_S)
+        if report.pending_entries and ws.embedder.ready:  # another process writes, or embeds
+            self._embed_again_s = min(2 * self._embed_again_s + 1, RETRY_AFTER_S)
+            wait = min(wait or RETRY_AFTER_S, self._embed_again_s)
         return wait or None
 
     def _start_sync(self, ws: Workspace, now: float) -> float:

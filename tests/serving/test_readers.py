@@ -21,7 +21,7 @@ import pytest
 from embedders import HashingEmbedder
 from homes import open_home
 from looks import COUNT_FOR_EVER, count_for_ever, fail, process_of, refuse
-from outside import TIMEOUT_S
+from outside import TIMEOUT_S, wait_until
 from served import served
 
 from synaptic.errors import NotFound, SynapticError
@@ -30,6 +30,7 @@ from synaptic.serving.worker import Worker
 from synaptic.verbs.browse import get
 from synaptic.verbs.newest import recent
 from synaptic.verbs.saving import save
+from synaptic.workspace.embed import try_process_lock
 from synaptic.workspace.sync import in_step
 from synaptic.workspace.workspace import Workspace
 
@@ -135,6 +136,18 @@ def test_an_index_that_is_deleted_or_broken_under_a_reader_is_made_anew(
         TIMEOUT_S
     )
     assert worker.submit(titles, "read").result(TIMEOUT_S) == ["The first entry."]
+
+
+def test_what_could_not_be_embedded_beside_another_process_is_embedded_later(
+    worker: Worker, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    with try_process_lock(home / ".state" / "embed.lock", TIMEOUT_S) as is_alone:
+        assert is_alone
+        worker.submit(lambda ws: save(ws, "Saved while another process embeds.")).result()
+        wait_until(lambda: worker._embed_again_s > 1)  # it tried more than once
+    with open_home(home) as other:
+        wait_until(lambda: not other.index.pending(1))  # and nobody asks the worker again
 
 
 def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> None:
