@@ -157,7 +157,7 @@ def test_the_row_works_by_the_keyboard_alone(browser: Browser, server: Served) -
     page.keyboard.type("See ")
     press("Link to a note")
     page.keyboard.type("boa")
-    expect(page.locator(".complete [role=option]")).to_contain_text("Boat")
+    expect(page.locator(".complete [role=option]")).to_have_text([re.compile("Boat")])
     page.keyboard.press("Enter")
     whole = "- calm\n- [ ] windy due:2026-11-25\n\nSee [[Boat]]"
     expect(box).to_have_value(whole)

@@ -140,6 +140,7 @@ def test_a_tick_is_taken_back_where_it_was_made(
     page.goto(f"/entry/{found[1]}")
     page.get_by_role("button", name="Tick: Call Ida").click()
     expect(page.get_by_role("status")).to_contain_text("Ticked: Call Ida.")
+    page.wait_for_load_state()  # with its style
     shown = page.locator(".note li").evaluate_all(
         """items => items.map(one => {
             const style = getComputedStyle(one);
