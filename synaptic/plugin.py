@@ -224,9 +224,9 @@ DATE_WORDS: Door[[Workspace, str, str], tuple[str, Texts]] = Door("date_words")
 lines of the text before stay.
 """
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
-"""The plan that gives a note, or a folder with a `/` at its end, another name, for the page;
-True if a person confirms.
-"""
+"""The plan that gives a note, or a folder `x/`, another name; True if a person confirms."""
+PLAN_WORDS: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_words")
+"""The plan that replaces words in all notes by others, for the page."""
 PLAN_LINKS: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_links")
 """The plan by which links to the old title of an entry lead to it again, for the page."""
 PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")

@@ -47,6 +47,7 @@ USES = {
     "restore": "trash undelete",
     "undo": "redo revert rollback",
     "rename": "move mv",
+    "rename --words": "correct ersetzen replace sed substitute",
     "tick": "check-off close complete done erledigt finish",
     "today": "diary heute jrnl journal",
     "week": "calendar woche",

@@ -40,7 +40,7 @@ from .runs import FileEdit, Run, open_import_runs, open_rename_runs
 from .standing import UNDO, changes_of_run, list_standing_changes, records_of_run, verb_of_undo
 from .trash import TrashedText, file_hash
 
-MANY_EDITS = ("rename", "tags", "link", "mend")
+MANY_EDITS = ("rename", "tags", "words", "link", "mend")
 """The verbs that change many files as one."""
 
 

@@ -30,8 +30,8 @@ from .rule_changes import rows_of_changed_rules
 from .sync import in_step
 from .workspace import Workspace
 
-IN_SOURCE = "in a source that is only read"
-IN_CODE = "in code or a comment"
+IN_SOURCE = Sentence("in a source that is only read")
+IN_CODE = Sentence("in code or a comment")
 """Why a line stays; what stands in code is no link that breaks."""
 ROUNDS = 4
 """The most rounds in which ids that change change others. Two are usual."""

@@ -585,5 +585,5 @@ def test_a_note_moved_by_hand_is_named_and_its_links_are_mended(home: Home) -> N
     assert (home.journal / "From.md").read_text() == (
         "[[Ada|she]] [i](Ada.md) [t](people/Tea.md) [s](Seen.md) [[gone]]\n"
     )
-    run = home.ask("rename", "--undo")["undoable"][-1]["name"]
-    assert home.run("rename", "--undo", run, "--yes").code == 0
+    run = home.ask("undo", "--list")["undoable"][0]["run"]
+    assert home.run("undo", run, "--yes").code == 0

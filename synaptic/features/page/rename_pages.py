@@ -1,13 +1,13 @@
-"""The pages on which a person renames a note, an entry or a folder: they show what changes,
-ask, and undo it; and the ways to make a mention of a note a link, and to let links follow a new
-title.
+"""The pages on which a person renames a note, an entry or a folder, or replaces words in all
+notes: they show what changes, ask, and undo it; and the ways to make a mention of a note a
+link, and to let links follow a new title.
 """
 
 import hashlib
 import posixpath
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,7 +16,7 @@ from ...errors import SynapticError
 from ...journal.folder import is_note
 from ...journal.renames import find_run
 from ...models import frozen
-from ...plugin import PLAN_LINKS, PLAN_RENAME
+from ...plugin import PLAN_LINKS, PLAN_RENAME, PLAN_WORDS
 from ...verbs import browse
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
@@ -40,7 +40,7 @@ MOST_LINES = 200
 class _Named:
     """What is renamed: a note by its path, an entry of a day by its id, or a folder by its path
     with a `/` at the end; its `title` on the page, the name that the form begins with, the
-    address of its page, and the `id` of a note or entry.
+    address of its page, and the `id` of a note or entry. Or words that are replaced in texts.
     """
 
     path: str
@@ -48,6 +48,7 @@ class _Named:
     name: str
     address: str
     id: str = ""
+    are_words: bool = False
 
 
 async def _rename_note(request: Request) -> Response:
@@ -67,6 +68,13 @@ async def _rename_folder(request: Request) -> Response:
     return await _rename_page(request, named, form)
 
 
+async def _replace_words(request: Request) -> Response:
+    form = await _read_form_of_rename(request)
+    words = request.query_params.get("words", "").strip()
+    address = "/search?" + urlencode({"q": words, "order": "newest"})
+    return await _rename_page(request, _Named(words, words, words, address, "", True), form)
+
+
 async def _read_form_of_rename(request: Request) -> Mapping[str, str]:
     return await read_form(request) if request.method == "POST" else {}
 
@@ -82,7 +90,8 @@ async def _rename_page(request: Request, named: _Named, form: Mapping[str, str])
     if request.method == "POST":
         new = form.get("new", "").strip()
         try:
-            plan = await run_verb(request, PLAN_RENAME.ask_only, named.path, new, True)
+            door = PLAN_WORDS if named.are_words else PLAN_RENAME
+            plan = await run_verb(request, door.ask_only, named.path, new, True)
             seen = _hash_of_plan(plan)
             if form.get("agreed") == seen:
                 done = await run_verb(request, make_edits, plan)
@@ -97,7 +106,7 @@ async def _rename_page(request: Request, named: _Named, form: Mapping[str, str])
         new=new,
         plan=plan,
         seen=seen,
-        stays=describe_stays(plan.stays) if plan else (),
+        stays=describe_stays(plan.stays) if plan and not named.are_words else (),
         most=MOST_LINES,
         error=error,
     )
@@ -114,6 +123,8 @@ def _redirect_to_renamed(
     lines = len(plan.lines)
     path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
     messages = [translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")]
+    if named.are_words:
+        messages = []
     if lines:
         counts = {"lines": lines, "files": plan.file_count}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
@@ -124,7 +135,9 @@ def _redirect_to_renamed(
         )
     message = " ".join(messages)
     where = f"/folder/{quote(path)}"
-    if named.id:
+    if named.are_words:
+        where = "/"
+    elif named.id:
         where = f"/entry/{plan.ids.get(named.id, named.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)
 
@@ -206,6 +219,7 @@ def _has_same_name(move: tuple[str, str]) -> bool:
 PAGES = [
     Page("/entry/{id}/rename", "writer", _rename_note, methods=["GET", "POST"]),
     Page("/rename", "writer", _rename_folder, methods=["GET", "POST"]),
+    Page("/replace", "writer", _replace_words, methods=["GET", "POST"]),
     Page("/entry/{id}/link", "writer", _link_mention, methods=["POST"]),
     Page("/entry/{id}/relink", "writer", _link_old_title, methods=["POST"]),
     Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),

@@ -1,8 +1,8 @@
 """Keeps a journal of many linked notes in order: renames notes, folders and tags, and mends
 links.
 
-`renaming`, `folder_renaming` and `retagging` plan what changes, which `workspace/many_edits`
-carries out.
+`renaming`, `folder_renaming`, `retagging` and `rewording` plan what changes, which
+`workspace/many_edits` carries out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ def plan_rename(ws: Workspace, name: str, new: str, confirms: bool) -> EditPlan:
     if folder:
         return plan_folder_rename(ws, folder, new, confirms=confirms)
     return plan_note_rename(ws, name, new, confirms=confirms)
+
+
+def plan_words(ws: Workspace, words: str, new: str, confirms: bool) -> EditPlan:
+    """Returns the plan that replaces words in all notes."""
+    from .rewording import plan_word_change
+
+    return plan_word_change(ws, words, new, confirms=confirms)
 
 
 def plan_links(ws: Workspace, id: str, old_title: str, confirms: bool) -> EditPlan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...cli import flags as f
-from ...cli.flags import argument, option, text_option
+from ...cli.flags import argument, option, switch
 from ...cli.program import command
 from ...cli.replies import (
     IN_JSON,
@@ -14,31 +14,30 @@ from ...cli.replies import (
     empty_journal_text,
     output_for_workspace,
     print_answer,
-    print_undoable,
 )
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, NotFound
 from ...filters import Filters
-from ...journal.renames import MANY_EDITS
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...render.terminal import say
 from ...serving.arguments import agent_name, is_person
 from ...verbs import browse, changing
 from ...verbs.exports import export
-from ...verbs.undoing import list_runs
 from ...workspace import many_edits
-from ...workspace.many_edits import EditPlan, Renamed
+from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from . import plan_rename
+from . import plan_rename, plan_words
 from .retagging import plan_tag_rename
 
-OLD_UNDO = text_option("undo", "The same as `undo NAME`.", hidden=True)
-"""The flag by which a renaming was taken back before `undo` took everything back."""
 MOST_LINES = 40
 """The most changed lines that are listed before the question. `--dry-run` lists all."""
 
-_NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag once more"}
+_NEXT = {
+    "rename": "`synaptic review` mends its links",
+    "tags": "rename the tag once more",
+    "words": "replace them once more",
+}
 """The next step for a file that a rename left."""
 
 
@@ -53,20 +52,20 @@ _NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag 
         "NEW",
         "A name or title; with / a path from the journal's folder on, or a folder: archive/.",
     ),
+    switch("words", "NOTE and NEW are words, which are replaced in all texts and titles."),
     f.DRY_RUN,
     f.YES,
-    OLD_UNDO,
 )
 def _rename(
     ws: Workspace,
     *,
     dry_run: bool,
     yes: bool,
+    words: bool = False,
     note: str = "",
     new: str = "",
-    undo: str | None = None,
 ) -> None:
-    """Rename a note, an entry or a folder, and all links to it.
+    """Rename a note, an entry or a folder, and all links to it; or replace words.
 
     It shows the lines that would change, and asks. Code, private passages
     (<private>...</private>) and sources that are only read stay as they are. `undo` takes it
@@ -74,15 +73,18 @@ def _rename(
 
     Example: synaptic rename "Roger Zelazny" "Zelazny, Roger" --dry-run
     """
-    if undo is not None:
-        return _take_back(ws, "rename", undo, yes=yes)
     if not (note and new):
         raise InvalidArgument(
             "rename takes a note or a folder, and its new name.",
-            valid=("rename NOTE NEW", "rename FOLDER NEW"),
+            valid=("rename NOTE NEW", "rename FOLDER NEW", "rename --words OLD NEW"),
             hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
         )
-    plan = plan_rename(ws, note, new, is_person())
+    try:
+        plan = (plan_words if words else plan_rename)(ws, note, new, is_person())
+    except NotFound as error:
+        if not words:
+            error.hint += f' In texts: synaptic rename --words "{note}" "{new}"'
+        raise
     return _carry_out(ws, plan, "rename", dry_run=dry_run, yes=yes)
 
 
@@ -96,22 +98,14 @@ def _rename(
     ),
     f.DRY_RUN,
     f.YES,
-    OLD_UNDO,
 )
 def _tags(
-    ws: Workspace,
-    *,
-    dry_run: bool,
-    yes: bool,
-    rename: tuple[str, str] | None = None,
-    undo: str | None = None,
+    ws: Workspace, *, dry_run: bool, yes: bool, rename: tuple[str, str] | None = None
 ) -> None:
     """Count types, tags and projects; rename a tag or a project.
 
     Example: synaptic tags --rename db databases --dry-run
     """
-    if undo is not None:
-        return _take_back(ws, "tags", undo, yes=yes)
     if rename and _is_project(ws, rename[0]):
         return _rename_project(ws, *rename, dry_run=dry_run, yes=yes)
     if rename:
@@ -170,29 +164,10 @@ def _carry_out(
     done_text = f"Done. `synaptic undo {done.run}` takes it back."
     for path in done.stay:
         done_text += (
-            f"\n  stays: {path} (a program changed it again and again; {_NEXT[command]})"
+            f"\n  stays: {path} (a program changed it again and again; {_NEXT[plan.kind]})"
         )
     answer = {"success": True, "run": done.run, "stay": list(done.stay)}
     return print_answer(answer | data, clean(done_text))
-
-
-def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:
-    if not name:
-        many_edits.finish_edits(ws)
-        rows = [(run.run, run.what) for run in list_runs(ws) if run.verb in MANY_EDITS]
-        return print_undoable(command, rows)
-    if not ask_agreement(f"{command} --undo", f"Take {name} back?", yes=yes):
-        return None
-    back = many_edits.take_back(ws, name)
-    return print_answer({"success": True} | wire.as_json(back), clean(taken_back_text(back)))
-
-
-def taken_back_text(back: Renamed) -> str:
-    """A rename that was taken back, with the files that stay."""
-    text = f"Took {back.run} back."
-    for path in back.stay:
-        text += f"\n  stays: {path} (it was edited since; `synaptic review` mends its links)"
-    return text
 
 
 def plan_text(plan: EditPlan, most: int | None = None) -> str:
@@ -209,7 +184,7 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
         rows.append("Not changed:")
         rows += [f"  {stay.path}:{stay.line} ({stay.why})" for stay in plan.stays[:most]]
         broken = sum(stay.why != many_edits.IN_CODE for stay in plan.stays)
-        if broken and plan.kind != "tags":
+        if broken and plan.kind == "rename":
             links = "1 link" if broken == 1 else f"{broken:,} links"
             rows.append(f"{links} will break: write the new name there in your editor.")
     lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"

@@ -53,6 +53,26 @@ def test_a_note_is_renamed_after_a_list_and_undone(home: Home) -> None:
     assert home.files() == first
 
 
+def test_words_are_replaced_after_a_list_and_undone(home: Home) -> None:
+    home.ask("save", "Met Flora, <b>flora</b>.", "--at", "2026-11-02T12:00")
+    first = home.files()
+    with served(home.path, **NOW) as server:
+        found = server.client.get("/search?q=Flora").text
+        assert '<a href="/replace?words=Flora">Replace “Flora” in all notes</a>' in found
+        refused = server.post("/replace?words=Flor", new="x")
+        assert refused.status_code == 404 and "just so" in refused.text
+        shown = server.post("/replace?words=Flora", new="Flocke")
+        assert "Met Flocke, &lt;b&gt;" in shown.text and "in other capitals" in shown.text
+        assert "will break" not in shown.text and home.files() == first
+        done = server.post("/replace?words=Flora", new="Flocke", agreed=agreed(shown.text))
+        there = server.client.get(done.headers["location"]).text
+        assert "Changed lines: 1, in files: 1." in there
+        [undo] = re.findall(r'action="(/renamed/[^"]+)"', there)
+        back = server.post(undo)
+        assert "All is as it was." in server.client.get(back.headers["location"]).text
+    assert home.files() == first
+
+
 def test_a_folder_is_renamed_after_a_list_and_undone(home: Home) -> None:
     files = {
         "friends & co/Ida.md": "Likes tea, as [[Tom]].\n",

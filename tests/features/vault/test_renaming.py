@@ -534,9 +534,8 @@ def test_a_kill_leaves_all_as_it_was_or_is_finished(
         assert OLD not in done and b"[[Zelazny (R)]]" in done[NEW]
         assert not any(b"[[Roger" in data for data in done.values())
         assert id in read_log(home.state).confirmed
-        [run] = [one["name"] for one in home.ask("rename", "--undo")["undoable"]]
-        back = ("rename", "--undo", run)
-        assert home.person(*back, keys=b"y\r", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+        run = home.ask("undo", "--list")["undoable"][0]["run"]
+        assert home.run("undo", run, SYNAPTIC_FAULT=step).code == -signal.SIGKILL
         assert "is finished now" in home.run("recent").err
         assert not list((home.state / "renames").iterdir())
         assert id in read_log(home.state).confirmed
@@ -557,15 +556,10 @@ def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -
     answer: dict[str, Any] = home.ask("rename", "--yes", "Zelazny", "Roger")
     assert answer["moves"] == [{"from": "Zelazny.md", "to": "Roger.md"}]
     tags = home.ask("tags", "--yes", "--rename", "sf", "scifi", SYNAPTIC_NOW="2030-01-01T12:00")
-    for command in ("rename", "tags"):
-        listed = home.ask(command, "--undo")["undoable"]
-        assert [one["name"] for one in listed] == [tags["run"], answer["run"]]
-    assert listed == home.ask("tags", "--undo", "--yes")["undoable"]
-    shown = home.run("rename", "--undo").out
-    assert f"{answer['run']}  Zelazny.md -> Roger.md" in shown
-    assert f"synaptic rename --undo {tags['run']}" in shown
-    assert home.run("tags", "--undo", tags["run"], "--yes").code == 0
-    assert home.run("rename", "--undo", answer["run"], "--yes").code == 0
+    shown = home.run("undo", "--list").out
+    assert tags["run"] in shown and "rename: Zelazny.md -> Roger.md" in shown
+    assert home.run("undo", tags["run"], "--yes").code == 0
+    assert home.run("undo", answer["run"], "--yes").code == 0
     assert home.files() == first
     assert home.run("rename", "Zelazny").code == 2
 
