@@ -113,23 +113,6 @@ def next_occurrence(words: str, today: date) -> str:
     return _OF_ONE_ONLY.sub("", words)
 
 
-def find_rule_without_sign(line: str) -> str:
-    """The rule in the words of a task that is due and does not repeat: `every month` of `Pay
-    every month due:2026-10-01`; "" without one.
-    """
-    if not find_due_mark(line) or repeats(line):
-        return ""
-    words = _without_due_mark(line)
-    for match in re.finditer(r"(?i)\bevery [\w, ]+", words):
-        rule = match[0].strip()
-        while " " in rule:
-            with suppress(CannotRepeat):
-                _day_of_rule(rule, date(2026, 1, 1), date(2026, 1, 1))
-                return rule
-            rule = rule.rpartition(" ")[0]
-    return ""
-
-
 def _without_due_mark(words: str) -> str:
     """The words with a sign that no rule has in place of the day on which the task is due."""
     mark = find_due_mark(words)
@@ -163,7 +146,7 @@ def _day_of_rule(text: str, reference: date | None, today: date) -> date | None:
     rule = rule.removesuffix(" when done")
     start = today if from_done or not reference else reference
     with suppress(OverflowError, ValueError):
-        day = _next_day(rule, start)
+        day = next_day(rule, start)
         if day:
             return day if reference else None
     raise CannotRepeat(
@@ -171,7 +154,7 @@ def _day_of_rule(text: str, reference: date | None, today: date) -> date | None:
     )
 
 
-def _next_day(rule: str, start: date) -> date | None:
+def next_day(rule: str, start: date) -> date | None:
     """The first day after `start` by a rule; None if the rule is not understood."""
     match = _EVERY.fullmatch(rule)
     if match:

@@ -11,7 +11,6 @@ import pytest
 from synaptic.notes import recurring
 from synaptic.notes.recurring import (
     CannotRepeat,
-    find_rule_without_sign,
     moved_stamps,
     next_occurrence,
     reason_not_to_move,
@@ -121,26 +120,6 @@ def test_each_form_of_a_day_moves_before_and_behind_the_rule(form: str, order: s
         )
         assert reason_not_to_move(words) == "", words
         assert next_occurrence(words, TODAY) == after
-
-
-@pytest.mark.parametrize(
-    ("line", "rule"),
-    [
-        ("- [ ] Pay the fee every month due:2026-10-01", "every month"),
-        ("- [ ] Every 2 weeks call Ida 📅 2026-10-01", "Every 2 weeks"),
-        ("- [ ] [due:: 2026-10-01] Mow every Friday", "every Friday"),
-        (
-            "- [ ] Mow every month on the last and sweep due 2026-10-01",
-            "every month on the last",
-        ),
-        ("- [ ] Pay the fee every month", ""),
-        ("- [ ] Pay the fee 🔁 every month due:2026-10-01", ""),
-        ("- [ ] Pay for every one of them due:2026-10-01", ""),
-        ("- [ ] Pay the fee [repeat:: every month] due:2026-10-01", ""),
-    ],
-)
-def test_a_rule_without_its_sign_is_found_in_a_task_that_is_due(line: str, rule: str) -> None:
-    assert find_rule_without_sign(line) == rule
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ from ...language.timephrase.typed import read_typed, translate_whole_time
 from ...models import Texts
 from ...notes.due_marks import find_due_mark
 from ...notes.marks import task_blocks
-from ...notes.recurring import find_rule_without_sign
+from ...notes.recurring import repeats
+from .rule_words import find_rule, first_day
 
 MOST_WORDS = 5
 """The most words of a day."""
@@ -88,12 +89,25 @@ def date_and_describe(text: str, now: datetime, before: str) -> tuple[str, Texts
     for match, _ in task_blocks(dated):
         is_new = match[0].strip() not in lines_before
         is_open = match["open"] or match["box"] == " "
-        rule = find_rule_without_sign(match[0]) if is_new and is_open else ""
+        rule = _rule_without_sign(match[0], now.date()) if is_new and is_open else ""
         if rule:
             form_of_rule = "A task repeats if 🔁 stands before its rule: `🔁 {rule}`."
             sentences.append(Sentence(form_of_rule, rule=rule))
             break
     return dated, tuple(sentences)
+
+
+def _rule_without_sign(line: str, today: date) -> str:
+    """The rule in the words of a task that does not repeat, with a day if it is not due; ""
+    without one.
+    """
+    if repeats(line):
+        return ""
+    mark = find_due_mark(line)
+    if mark:
+        return find_rule(f"{line[: mark.start]} {line[mark.end :]}")
+    rule = find_rule(line)
+    return f"{rule} due:{first_day(rule, today)}" if rule else ""
 
 
 def write_days(

@@ -16,6 +16,7 @@ from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usu
 from ...notes.due_marks import cut_block, find_due_mark
 from ...notes.marks import find_tasks, is_in_tasks, task_blocks, task_of_entry
 from ...notes.privacy import mask_private
+from ...notes.recurring import REPEAT_SIGN
 from ...plugin import Rescheduled
 from ...verbs.changing import update
 from ...verbs.editing import resolve_own_id, rewrite_by_person
@@ -28,6 +29,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .due_days import PLAIN, DueStyle, choose_style, find_due_styles, with_due_day
 from .due_words import is_length, split_due_words
+from .rule_words import first_day, split_rule_words
 from .ticking import (
     change_together,
     find_each,
@@ -90,18 +92,25 @@ def _day_for_task(when: str, now: datetime, due: str | None) -> date | None:
 
 def compose_task(ws: Workspace, words: str, when: str) -> str:
     """The text of an entry that is this task, due on the day that its words name, or else on
-    the day `when` unless that is ""; in the form that most tasks of the journal have. Raises
+    the day `when` unless that is ""; in the form that most tasks of the journal have. Words
+    that say how often become a rule; its first day is then that of the task. Raises
     InvalidArgument.
     """
     now = ws.clock()
     text = " ".join(words.split())
+    text, rule = split_rule_words(text) or (text, "")
     has_mark = find_due_mark(f"- [ ] {text}") is not None
     named = None if has_mark else split_due_words(text, now)
     day = None
     if named:
         text, day = named
+        if not rule:
+            text, rule = split_rule_words(text) or (text, "")
     elif when and not has_mark:
         day = read_new_day(when, now)
+    if rule:
+        day = day or (None if has_mark else first_day(rule, now.date()))
+        text = f"{text} {REPEAT_SIGN} {rule}"
     block = f"- [ ] {text}" if text else ""
     if not block or not day:
         return block
