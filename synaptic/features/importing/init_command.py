@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ...cli.flags import text_option
+from ...cli.flags import argument, text_option
 from ...cli.program import command
 from ...cli.replies import EXAMPLE, print_answer
 from ...config import load_config
+from ...errors import InvalidArgument
 from ...journal.journal import Journal
 from ...journal.settings import toml_lines
 from ...render import terminal, wire
@@ -16,18 +17,23 @@ from .adopt import Adopted, adopt
 
 @command(
     "init",
-    text_option("journal", "The folder of Markdown files.", metavar="FOLDER"),
+    argument(str | None, "folder", "FOLDER", "The folder of Markdown files."),
+    text_option("journal", "The same.", metavar="FOLDER"),
     opens=False,
 )
-def _init(home: str | None, journal: str | None = None) -> None:
+def _init(home: str | None, folder: str | None = None, journal: str | None = None) -> None:
     """Begin: make the home, or take a folder of notes that you have as the journal.
 
     The folder is only read now; new entries go into it later. Without `init` the first save
     makes a home of its own.
 
-    Example: synaptic init --journal ~/vault/daily
+    Example: synaptic init ~/vault/daily
     """
-    adopted = adopt(home, journal)
+    if folder and journal:
+        raise InvalidArgument(
+            "init takes one folder, and got two.", "Leave out --journal, which means the same."
+        )
+    adopted = adopt(home, folder or journal)
     screen = terminal.stdout_screen(Journal(load_config(home)).place)
     data = {"success": True} | wire.as_json(adopted)
     text = _adopted_text(adopted, screen)
