@@ -150,6 +150,17 @@ def test_every_source_of_an_import_is_in_its_table() -> None:
     assert not [source for source in READERS if f"`{source}`" not in named]
 
 
+def test_each_call_that_agents_are_told_names_arguments_of_its_tool() -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    calls = [
+        call.groups()
+        for file in sorted((ROOT / "synaptic").rglob("*.py"))
+        for call in re.finditer(r"(context_[a-z]+)\((\w+)=", file.read_text())
+    ]
+    assert calls
+    assert not [(name, word) for name, word in calls if word not in tools[name].parameters]
+
+
 def test_every_tool_is_in_the_readme() -> None:
     named = {cells[0] for cells in rows("README.md", "tool")}
     assert named == {f"`{tool.name}`" for tool in TOOLS}
