@@ -218,11 +218,12 @@ def test_a_text_that_names_the_asked_time_counts_as_of_that_time(
     ],
 )
 def test_a_list_counts_what_it_leaves_out_and_never_less_than_one(
-    tmp_path: Path, query: str, left_out: str
+    tmp_path: Path, query: str, left_out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry of an earlier week that was changed in this one is in the list of this week."""
     clock = Clock()
     clock.now = NOW + timedelta(1)
+    monkeypatch.setenv("SYNAPTIC_NOW", clock.now.isoformat())  # for the log of changes
     with open_home(tmp_path, clock=clock) as ws:
         old = save(ws, "Paint the fence red.", type="decision", at="2026-11-03")
         save(ws, "Paint it green.", type="decision", at="2026-11-23T08:00", supersedes=[old.id])
