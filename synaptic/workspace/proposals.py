@@ -17,7 +17,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ..journal.disk import overwrite, read_state_lines
 from ..journal.machine import append_marked_rows, read_marked_rows
 from ..models import frozen
 from ..notes.blocks import project_key
@@ -61,12 +60,12 @@ def read_proposals(state: Path) -> tuple[Proposal, ...]:
     """Returns the proposals without an answer, the oldest first; none where the log cannot be
     read.
     """
-    return tuple(_read_log(state).waiting.values())
+    return tuple(read_proposal_log(state).waiting.values())
 
 
 def propose(state: Path, proposals: Iterable[Proposal]) -> None:
     """Adds the new proposals, at most MOST_OF_SESSION of a session. Raises OSError."""
-    sessions = _read_log(state).sessions
+    sessions = read_proposal_log(state).sessions
     rows = []
     for proposal in proposals:
         is_full = list(sessions.values()).count(proposal.session) >= MOST_OF_SESSION
@@ -78,34 +77,7 @@ def propose(state: Path, proposals: Iterable[Proposal]) -> None:
     append_marked_rows(state / LOG, rows)
 
 
-def name_proposals(state: Path) -> int:
-    """Returns the number of proposals that no command has named at a terminal yet; from now on
-    they are named. Raises OSError.
-    """
-    log = _read_log(state)
-    new = [rule for rule in log.waiting if rule not in log.named]
-    append_marked_rows(state / LOG, [{"word": "named", "rule": rule} for rule in new])
-    return len(new)
-
-
-def note_answer(state: Path, proposal: Proposal) -> None:
-    """Notes that a person answered the proposal. Raises OSError."""
-    append_marked_rows(state / LOG, [{"word": "answered", "rule": proposal.rule}])
-
-
-def forget_proposals(state: Path, session: str) -> None:
-    """Removes all proposals of a session from the file. Raises OSError."""
-    gone = {
-        rule for rule, of_session in _read_log(state).sessions.items() if of_session == session
-    }
-    if not gone:
-        return
-    lines = read_state_lines(state / LOG)
-    left = [line for line in lines if not any(f'"{rule}"' in line for rule in gone)]
-    overwrite(state / LOG, "".join(f"{line}\n" for line in left).encode())
-
-
-def _read_log(state: Path) -> _Log:
+def read_proposal_log(state: Path) -> _Log:
     log = _Log({}, {}, set())
     for log_row, is_own in read_marked_rows(state / LOG):
         with suppress(KeyError):
