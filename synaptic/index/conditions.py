@@ -77,11 +77,14 @@ other, also in a circle, only a later one supersedes: otherwise all would be hid
 have this order because the targets are few and the entries many.
 """
 
+HAS_ONE_PASSAGE = "(SELECT count(*) FROM chunk WHERE entry = {}.rowid) < 2"
+"""The condition of entries that are hidden when superseded: a longer one holds more."""
+
 _IN_FORCE = f"""NOT (e.twin = 0 AND EXISTS (
     SELECT 1 FROM supersedes s CROSS JOIN entry new ON new.rowid = s.entry
-    WHERE s.target = e.own_id AND {_REPLACES.replace("old.", "e.")}))"""
-"""The condition of entries that no entry supersedes, asked for each row: a list of ten looks at
-few of them.
+    WHERE s.target = e.own_id AND {_REPLACES.replace("old.", "e.")})
+    AND {HAS_ONE_PASSAGE.format("e")})"""
+"""The condition of entries that are not hidden, asked for each row: a list of ten looks at few.
 """
 
 SOURCE = """

@@ -18,6 +18,7 @@ from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIss
 from ..notes.marks import link_key
 from .conditions import (
     BOUND_LIST,
+    HAS_ONE_PASSAGE,
     PROJECT_MARKS,
     PROJECT_NAMES,
     SUPERSEDED,
@@ -566,6 +567,12 @@ class Index:
         """
         return dict(self.engine.rows(_DATED_BY_FILE))
 
+    def with_one_passage(self, rowids: Sequence[int]) -> set[int]:
+        """Those of these entries that have one passage at most."""
+        condition = HAS_ONE_PASSAGE.format("e")
+        sql = f"SELECT rowid FROM entry e WHERE rowid IN {BOUND_LIST} AND {condition}"
+        return set(self.engine.column(sql, json.dumps(rowids)))
+
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """Maps those of `ids` that other entries supersede to the id of the latest of these."""
         sql = f"""
@@ -843,7 +850,7 @@ _ORDERS: dict[str, tuple[tuple[str, str], ...]] = {
 """The keys of each order, with their directions."""
 _COUNT_ALL = f"""
     SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM entry WHERE twin = 1),
-        (SELECT count(DISTINCT old.rowid) {SUPERSEDED})"""
+        (SELECT count(DISTINCT old.rowid) {SUPERSEDED} AND {HAS_ONE_PASSAGE.format("old")})"""
 _CHANGED = """
     SELECT e.rowid FROM seen s JOIN entry e
     ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)

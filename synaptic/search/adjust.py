@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from ..filters import Filters
 from ..kinds import KINDS, has_expired
-from ..models import DEFAULT_IMPORTANCE, EntryType
+from ..language.analysis.forms import names_of_code
+from ..models import DEFAULT_IMPORTANCE, EntryType, Texts
 from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
 
@@ -116,8 +117,13 @@ def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     return sorted(ranked, key=lambda r: r.rowid not in first)
 
 
-def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Moves entries that contain a phrase of the query before all others."""
+def exact_words(evidence: Evidence) -> Texts:
+    """The quoted phrases of the query, and the names of code in it."""
+    return (*evidence.plan.parsed.phrases, *names_of_code(evidence.plan.parsed.text))
+
+
+def put_exact_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+    """Moves entries that contain a phrase or a name of code of the query before all others."""
     rowids = [r.rowid for r in ranked]
-    holding = evidence.index.filter_entries(Filters(words=evidence.plan.parsed.phrases), rowids)
+    holding = evidence.index.filter_entries(Filters(words=exact_words(evidence)), rowids)
     return sorted(ranked, key=lambda r: r.rowid not in holding)

@@ -15,10 +15,11 @@ from ..errors import match_valid_name
 from ..models import frozen
 from .adjust import (
     asks_what_holds,
+    exact_words,
     is_ordered_by_score,
     lower_expired,
     lower_other_projects,
-    put_phrases_first,
+    put_exact_first,
     put_titled_first,
     weigh_by_worth,
 )
@@ -114,12 +115,12 @@ PASSES: tuple[Pass, ...] = (
         figure="docs/USAGE.md promises it",
     ),
     RankingPass(
-        name="phrases",
+        name="exact",
         stage="ranking",
-        applies=lambda evidence: bool(evidence.plan.parsed.phrases),
-        change=put_phrases_first,
+        applies=lambda evidence: bool(exact_words(evidence)),
+        change=put_exact_first,
         bench="",
-        figure="the caller asks for it by quotation marks",
+        figure="the caller asks for it by quotation marks, or by a name without other words",
     ),
     RankingPass(
         name="titled",

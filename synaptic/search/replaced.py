@@ -8,9 +8,9 @@ from .ranking import Ranked, Ranking, sort_by_score
 
 
 def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The candidates without superseded ones; the last successor of each takes its place if
-    that is higher than its own, and if it passes the filters. Else, where the filters end at a
-    time, the superseded one stays: it held then.
+    """The candidates without superseded ones of one passage; the last successor of each takes
+    its place if that is higher than its own, and if it passes the filters. Else, where the
+    filters end at a time, the superseded one stays: it held then.
 
     `replaced_by_row` of the evidence gains the rows of the superseded candidates, best first.
     """
@@ -21,6 +21,7 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     if evidence.plan.strategy == "bounded":  # these stand in order of time
         return list(in_force.values())
     successors = _find_successors(evidence, superseded)
+    hidden = evidence.index.with_one_passage([r.rowid for r in superseded])
     for r in sort_by_score(superseded):
         successor = successors.get(r.standing.id)
         if successor is None:
@@ -30,6 +31,8 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
         in_place = in_force.setdefault(successor.rowid, successor)
         in_place.score = max(in_place.score, r.score)
         evidence.replaced_by_row.setdefault(in_place.rowid, []).append(r.rowid)
+        if r.rowid not in hidden:
+            in_force[r.rowid] = r
     return sort_by_score(in_force.values())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from embedders import HashingEmbedder
-from homes import Clock, open_home
+from homes import Clock, open_home, put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trials import examples
@@ -588,6 +588,17 @@ def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None
 # -----------------------------------------------------------------------------------
 
 
+def test_entries_that_hold_a_name_of_code_in_a_question_come_first(ws: Workspace) -> None:
+    for number in range(6):
+        save(
+            ws, f"What the pool of service {number} should be set to, by the rule.", force=True
+        )
+    id = save(ws, "Environment:\n\n- POOL_SIZE=30\n- RETRY=5").id
+    for query in ("what should POOL_SIZE be set to?", "What should `POOL_SIZE` be set to"):
+        assert search(ws, query).hits[0].entry.id == id
+    assert search(ws, "what should the pool be set to?").hits[0].entry.id != id
+
+
 def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     old = save(ws, "The team meets on Monday")
     new = save(
@@ -616,6 +627,23 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     ] == [(("note", 1),), (("note", 2),)]
     with pytest.raises(InvalidArgument):
         update(ws, new.id, supersedes=[new.id])
+
+
+def test_a_note_of_several_passages_stays_below_what_replaced_a_sentence_of_it(
+    ws: Workspace,
+) -> None:
+    parts = [f"## Part {n}\n\n{'The loom of the weaver stood here. ' * 40}" for n in range(4)]
+    parts.append("The brother of Karin went to sea in 1957.")
+    put(ws, "Interview.md", "# Interview\n\n" + "\n\n".join(parts) + "\n")
+    id = recent(ws).entries[0].id
+    new = save(ws, "Karin's brother went to sea in 1958.", supersedes=[id])
+    assert [hit.entry.id for hit in search(ws, "loom of the weaver").hits] == [new.id, id]
+    found = search(ws, "when did Karin's brother go to sea").hits
+    assert [hit.entry.id for hit in found[:2]] == [new.id, id]
+    assert found[1].superseded_by == new.id
+    listing = find(ws)
+    assert listing.total == len(listing.entries) == 2
+    assert listing.superseded_by == {id: new.id}
 
 
 def test_what_held_until_a_day_is_found_though_it_was_replaced_later(ws: Workspace) -> None:
