@@ -9,6 +9,8 @@ its zone come in with `now`.
 | `Pay [due:: friday] the rent`          | `Pay the rent`         | 4 December  |
 | `Call Ida next friday`, `am 4.12.`     | `Call Ida`             | 4 December  |
 | `Call Ida tomorrow`, `Ida rufen morgen`| `Call Ida`, `Ida rufen`| 30 November |
+| `Order cloth friday`, `für Freitag`    | `Order cloth`          | 4 December  |
+| `Friday: order cloth`                  | `order cloth`          | 4 December  |
 | `Sort the photos of friday`            | as it is               | none        |
 | `Jog every friday`, `jeden Morgen`     | as it is               | none        |
 | `Run am Morgen`, `Tea on friday 5pm`   | as it is               | none        |
@@ -44,11 +46,16 @@ _CLOSERS = re.compile(r"[)\]]{0,2}")
 _ORIGIN = re.compile(r"(?i)(?:from|of|vom|von|du|de|del|do|da|van)\b")
 """Words before the day of something that is there already."""
 _NEAR_DAYS = {"today", "tomorrow", "the day after tomorrow"}
-"""Days of which one word is enough: of others it may be a name, as in `Black Friday`."""
-_BEFORE_NO_DAY = re.compile(
-    r"(?i)\b(?:from|of|since|until|la|de|del|di|every|jeden|von|vom|seit)\s+\Z"
+_WEEKDAYS = set("monday tuesday wednesday thursday friday saturday sunday".split())
+_NAMED_DAY = re.compile(
+    r"(?i)(?:black|good|casual|cyber|ash|palm|shrove|easter|blue|schwarzer|blauer)\s+\Z"
 )
-"""Words before `today` or `tomorrow` that make it part of what is to be done."""
+"""Words that make a weekday behind them a name, as in `Black Friday`."""
+_FOR = re.compile(r"(?i)(?:for|für|pour|para|per)\s+")
+_BEFORE_NO_DAY = re.compile(
+    r"(?i)\b(?:from|of|since|until|la|de|del|di|every|jeden|von|vom|seit|by|on|bis|am)\s+\Z"
+)
+"""Words before a day alone that make it part of what is to be done, or of a longer phrase."""
 _NO_CLOCK = time(0, 0, 0, 1)
 """The time of a day that was typed without one."""
 _WEEK = timedelta(days=6)
@@ -70,7 +77,8 @@ def split_due_words(text: str, now: datetime) -> tuple[str, date] | None:
     """(the words of a task without those that say its day, that day); None where no day is
     said. Words are left where they are if they also say a time of day.
     """
-    for words in (*_days_behind_marks(text, now), *_days_at_end(text, now)):
+    marked, at_end = _days_behind_marks(text, now), _days_at_end(text, now)
+    for words in (*marked, *at_end, *_days_at_begin(text, now)):
         rest = " ".join(f"{text[: words.start]} {text[words.end :]}".split())
         if rest:
             return rest, words.day
@@ -183,25 +191,42 @@ def _days_at_end(text: str, now: datetime) -> Iterator[DueWords]:
     starts = [word.start() for word in re.finditer(r"\S+", text)][1:]
     for start in starts[-MOST_WORDS:]:
         phrase = " ".join(text[start:].split())
-        if start == starts[-1] and not _is_near_day(text, start):
+        if start == starts[-1] and not _is_day_alone(text, start):
             continue
         if is_length(phrase.lstrip("+ ")):  # of what is to be done: "Rest 3 days"
             continue
-        days = _read_day_span(phrase, now)
-        is_day = days and days[1] >= now.date() and days[0] in (None, days[1])
-        if days and is_day and not _ORIGIN.match(phrase):
-            yield DueWords(days[1], start, len(text), start, len(text))
+        day = _read_day_ahead(_FOR.sub("", phrase, count=1), now)
+        if day and not _ORIGIN.match(phrase):
+            yield DueWords(day, start, len(text), start, len(text))
 
 
-def _is_near_day(text: str, start: int) -> bool:
-    """True if a text ends at `start` with a word such as `tomorrow`, in any language. One with
-    a capital is another: the German `Morgen` is a morning.
+def _days_at_begin(text: str, now: datetime) -> Iterator[DueWords]:
+    """Yields the day before a colon at the beginning of a text."""
+    phrase, colon, _ = text.partition(": ")
+    day = _read_day_ahead(phrase, now) if colon else None
+    if day and len(phrase.split()) <= MOST_WORDS:
+        yield DueWords(day, 0, len(phrase) + len(colon), 0, len(phrase))
+
+
+def _is_day_alone(text: str, start: int) -> bool:
+    """True if a text ends at `start` with a word that is a day: a weekday, or one such as
+    `tomorrow`, in any language. The latter with a capital is another: the German `Morgen` is a
+    morning.
     """
     word = text[start:].strip()
-    meant = {word, *translate_whole_time(word)}
-    is_small = word == word.lower()
-    names_day = not meant.isdisjoint(_NEAR_DAYS)
-    return is_small and names_day and not _BEFORE_NO_DAY.search(text[:start])
+    meant = {word.lower(), *map(str.lower, translate_whole_time(word))}
+    if _BEFORE_NO_DAY.search(text[:start]):
+        return False
+    if not meant.isdisjoint(_WEEKDAYS):
+        return not _NAMED_DAY.search(text[:start])
+    return word == word.lower() and not meant.isdisjoint(_NEAR_DAYS)
+
+
+def _read_day_ahead(phrase: str, now: datetime) -> date | None:
+    """The one day that a phrase says, or the last one of several; None for one of the past."""
+    days = _read_day_span(phrase, now)
+    is_day = days and days[1] >= now.date() and days[0] in (None, days[1])
+    return days[1] if days and is_day else None
 
 
 def is_length(text: str) -> bool:
