@@ -74,8 +74,8 @@ SCRIPT_TEXTS = (
     mark_text("“%(file)s” was not added. %(reason)s"),
     mark_text("Synaptic does not answer."),
     mark_text(
-        "Nothing was saved yet, because Synaptic does not answer. %(where)s: start `synaptic "
-        "serve`, or wait for the network, and press “%(button)s” again."
+        "Nothing was saved yet, because Synaptic does not answer. %(where)s, and is sent "
+        "once the network is back: else start `synaptic serve`, and press “%(button)s” again."
     ),
     mark_text("Your text is kept in this browser"),
     mark_text("Your text is in this form alone"),

@@ -1,7 +1,6 @@
-// What is typed into a form stays in this browser, for its person, its form and its tab, until it
-// was saved or thrown away, or that person logs out; a log-out leaves what stands in other open
-// tabs. Another person who logs in here finds an empty form; a tab finds the draft of one that is
-// gone.
+// What is typed into a form stays in this browser, for its person, form and tab, until it was
+// saved or thrown away, or that person logs out, but for other open tabs. Another person finds an
+// empty form; a tab finds the draft of one that is gone.
 import { translate } from "/static/texts.js";
 const person = document.body.dataset.draft;
 const forms = document.querySelectorAll("form[data-draft]");
@@ -76,8 +75,9 @@ addEventListener("submit", async (event) => {
   const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
   const where = lost.has(form) ? translate("Your text is in this form alone")
     : translate("Your text is kept in this browser");
-  told.textContent = translate("Nothing was saved yet, because Synaptic does not answer. %(where)s: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
+  told.textContent = translate("Nothing was saved yet, because Synaptic does not answer. %(where)s, and is sent once the network is back: else start `synaptic serve`, and press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
   (form.querySelector(".actions") ?? form).prepend(told);
+  addEventListener("online", () => form.requestSubmit(submitter), { once: true });
 }, true);
 
 export const hide = (name, value) => Object.assign(document.createElement("input"), { type: "hidden", name, value });
