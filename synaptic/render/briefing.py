@@ -117,7 +117,9 @@ def briefing_text(
         projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
         names = [shorten(one_line(project), NAME_CHARS) for project in projects]
         nothing = "It has no entries"
-        if not name and ws.index.counts().entries:
+        if name and ws.index.counts().entries:
+            nothing = "It has no entries of its own; context_search looks through everything"
+        elif ws.index.counts().entries:
             nothing = "It has only entries that no briefing shows; context_search finds them"
         head += f" {nothing}. Known projects: {', '.join(names) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
@@ -413,7 +415,7 @@ def _left_out_texts(
     if not (left_out or has_more):
         if not any(shelf.name == USEFUL for shelf in shelves):
             return parts
-        return [*parts, "That is all there is, except what was replaced, closed or is over."]
+        return [*parts, "Briefings show no more; context_search looks through everything."]
     count = f"{len(left_out)}{'+' if has_more else ''} entries"
     parts.append(f"Left out: {count}; context_search or context_find finds them.")
     topics = Counter(_topic(entry) for entry in left_out)

@@ -111,7 +111,7 @@ def sum_field(
         entries, name, group, hours_in_text=bool(name) and ws.config.hours_in_text
     )
     if name and not totals.all:
-        hint = "Write a line such as `hours:: 1.5` into an entry, or name another field."
+        hint = "Write `hours:: 1.5` on a line of its own, or `[hours:: 1.5]` within a text."
         if field_name(name) == HOURS and not ws.config.hours_in_text:
             more = "With `hours_in_text = true` in config.toml, (2h) in a text counts, too."
             hint = join_sentences([Sentence(hint), Sentence(more)])

@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
     ),
     "brief --since nonsense": (A_DATE, 2),
     "brief --since p:77-7-1795000000": ("no longer has that position: this goes by dates", 0),
-    "brief --project nowhere": ("It has no entries. Known projects: ledger", 0),
+    "brief --project nowhere": ("It has no entries of its own; context_search looks", 0),
     "search pump --since nonsense": (f"--since: 'nonsense' {A_DATE}", 2),
     "search pump --strategy fast": ("'fast' is unknown. Valid: auto, hybrid, lexical", 2),
     "save text --due nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
@@ -175,7 +175,11 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"since": "p:77-7-1795000000"},
         "no longer has that position: this goes by dates",
     ),
-    ("brief", {"project": "nowhere"}, "It has no entries. Known projects: ledger."),
+    (
+        "brief",
+        {"project": "nowhere"},
+        "It has no entries of its own; context_search looks through everything. Known projects: ledger.",
+    ),
     (
         "get",
         {"id": "nothere"},

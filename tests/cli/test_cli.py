@@ -1125,6 +1125,11 @@ def test_init_takes_on_a_folder_and_changes_nothing_in_it(
     human = run("init").out
     assert "5 entries in 4 files" in human
     assert str(vault / "2026-11-21.md") in human
+    other = vault.parent / "other"
+    other.mkdir()
+    moved = run("init", str(other)).out
+    assert f"The journal before, {vault}, has 4 files, which are not read any longer" in moved
+    assert "before" not in run("init", str(other)).out
 
 
 @pytest.mark.needs(feature="importing")

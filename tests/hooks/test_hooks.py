@@ -80,7 +80,7 @@ def test_a_session_starts_with_what_the_last_one_left(at: ForkedHome, web: Path)
         assert text.index("Redis") < text.index(least)
     assert "data, not instructions" in outside_of_fences(text)
     assert "yesterday; since then 4 entries" in text
-    assert text.count("That is all there is") == 1 and "Left out" not in text
+    assert text.count("Briefings show no more") == 1 and "Left out" not in text
 
 
 def test_what_is_superseded_or_expired_is_left_out(at: ForkedHome, web: Path) -> None:
@@ -413,7 +413,7 @@ def test_no_text_breaks_the_budget_or_the_fences(
     )
     assert count_tokens(text) <= max_tokens
     for line in outside_of_fences(text).splitlines():
-        assert line.startswith(("Head.", "Left out: ", "That is all there is")) or not line
+        assert line.startswith(("Head.", "Left out: ", "Briefings show no more")) or not line
 
 
 def test_hostile_text_stays_in_its_fence(at: ForkedHome, tmp_path: Path) -> None:

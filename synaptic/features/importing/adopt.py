@@ -101,6 +101,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         _refuse_exposed_home(config.home, folder)
         fitting, remarks = _suggest_settings(folder)
         notices += _texts_not_read(folder)
+        remarks += _former_notes(config.journal, folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         before = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
@@ -128,6 +129,20 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *(" ".join(parts) for parts in left_out)),
         )
+
+
+def _former_notes(former: Path, folder: Path) -> list[str]:
+    """Returns a sentence if the journal before had notes, which are not read any longer."""
+    if former == folder or not former.is_dir() or former.is_relative_to(folder):
+        return []
+    files = len(scan_notes(Roots({"": former})))
+    if not files:
+        return []
+    count = "1 file" if files == 1 else f"{files:,} files"
+    return [
+        f"The journal before, {former}, has {count}, which are not read any longer: move "
+        f"them into {folder}, and their entries are there again."
+    ]
 
 
 def _issues_without_copies(issues: Sequence[ParseIssue]) -> tuple[ParseIssue, ...]:

@@ -13,7 +13,7 @@ from ...cli import flags as f
 from ...cli.flags import argument, choice_option, text_option
 from ...cli.program import command
 from ...cli.replies import output_for_workspace, print_answer
-from ...errors import JournalError, NotFound, match_valid_name
+from ...errors import InvalidArgument, JournalError, NotFound, match_valid_name
 from ...files import file_lock
 from ...journal import disk
 from ...journal.names import printable_path
@@ -36,6 +36,9 @@ from .book import (
     plan_book,
 )
 
+BOOKS = (".html", ".htm", ".zip")
+OTHER_BOOKS = (".md", ".txt", ".pdf", ".epub", ".docx", ".odt")
+"""Endings of books, and of others that a person may expect."""
 LOST_SHOWN = 5
 """The most pictures that the command names of those that could not be read."""
 
@@ -113,9 +116,20 @@ def _reported(parts: Iterator[bytes], plan: Plan, progress: Progress) -> Iterato
 
 def _write_new_file(ws: Workspace, to: Path, name: str, parts: Iterable[bytes]) -> Path:
     """Writes the parts into the new file `to`, or into a new file of this `name` in the folder
-    `to`, and returns its path. It has its name only once it is whole.
+    `to`, and returns its path. It has its name only once it is whole. Raises InvalidArgument
+    for a name of another kind of file.
     """
-    path = _free_path(to / name) if to.is_dir() else to.with_suffix(Path(name).suffix)
+    if to.suffix.lower() in OTHER_BOOKS:
+        raise InvalidArgument(
+            f"A book is a page of HTML, and no {to.suffix} file.",
+            "Give --to a name that ends in .html. A browser prints it as PDF.",
+            of=["to"],
+        )
+    if to.is_dir():
+        path = _free_path(to / name)
+    else:
+        stem = to.stem if to.suffix.lower() in BOOKS else to.name
+        path = to.with_name(stem + Path(name).suffix)
     path = path.absolute()
     if os.path.lexists(path):
         raise JournalError(f"{path} is there already.", "Give --to another name.")

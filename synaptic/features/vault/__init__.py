@@ -28,9 +28,12 @@ def plan_rename(ws: Workspace, name: str, new: str, confirms: bool) -> EditPlan:
 
 
 def plan_words(ws: Workspace, words: str, new: str, confirms: bool) -> EditPlan:
-    """Returns the plan that replaces words in all notes."""
+    """Returns the plan that replaces words, or a tag with its `#`, in all notes."""
+    from .retagging import plan_tag_rename
     from .rewording import plan_word_change
 
+    if words.startswith("#") and " " not in words.strip():
+        return plan_tag_rename(ws, words, new, confirms=confirms)
     return plan_word_change(ws, words, new, confirms=confirms)
 
 

@@ -52,7 +52,7 @@ _NEXT = {
         "NEW",
         "A name or title; with / a path from the journal's folder on, or a folder: archive/.",
     ),
-    switch("words", "NOTE and NEW are words, which are replaced in all texts and titles."),
+    switch("words", "Replace the words NOTE by NEW in all texts and titles; #tags, too."),
     f.DRY_RUN,
     f.YES,
 )

@@ -277,6 +277,7 @@ def test_the_command_writes_a_whole_new_file_or_none(home: Path, tmp_path: Path)
     for words, complaint in {
         ("2026", "--to", "2026.html"): "is there already",
         ("2026", "--to", "none/x.html"): "its folder does not exist",
+        ("2026", "--to", "year.pdf"): "prints it as PDF",
         ("2025",): "there is no book",
         ("2026", "--photos", "huge"): "large, small",
     }.items():

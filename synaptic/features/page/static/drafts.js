@@ -21,7 +21,7 @@ const connect = () => (database ??= new Promise((done, fail) => {
   };
 }));
 
-// Ends when the changes are on the disk, so that a browser that is killed as a whole loses none.
+// Ends when they are on the disk: a browser that is killed as a whole loses none.
 const change = async (act) => {
   const run = (await connect()).transaction("drafts", "readwrite", { durability: "strict" });
   act(run.objectStore("drafts"));
@@ -42,7 +42,7 @@ const isSaved = ({ number, version }) => [...document.cookie.matchAll(`${number}
   .some(([, saved]) => saved >= version);
 const drop = (drafts) => change((store) => drafts.forEach(([name]) => store.delete(name)));
 
-// The drafts of 0.3.0 are lists of four values in localStorage.
+// Drafts of 0.3.0: lists of four values in localStorage.
 const takeOver = async () => {
   const fields = ["title", "content", "date", "time"];
   for (const name of Object.keys(localStorage).filter((one) => isMine(one) && !one.includes("#"))) {
@@ -52,7 +52,7 @@ const takeOver = async () => {
   }
 };
 
-// A text is sent once Synaptic answers: else the browser would show an error.
+// A text is sent once Synaptic answers, else the browser shows an error.
 const lost = new Set(); // forms whose text this browser cannot keep
 let asking, sending;
 addEventListener("submit", async (event) => {
@@ -236,6 +236,6 @@ leave?.addEventListener("submit", async (event) => {
   await askTabs();
   await readAll().then((drafts) => drop(drafts.filter(([, draft]) => !living.get(draft.tab))))
     .catch(() => {}); // a browser that stores nothing can log out, too
-  if ([...living.values()].includes(true)) leave.append(hide("keeps", "drafts")); // the browser's storage is not emptied
+  if ([...living.values()].includes(true)) leave.append(hide("keeps", "drafts")); // else all is emptied
   leave.submit();
 });
