@@ -33,11 +33,14 @@ from .translation import LOCALES, present_language, present_locale, translate
 
 Templates = dict[str, Callable[[], str]]
 """The names of templates, each with a function that reads its text."""
+TEMPLATE_TAGS = ("template", "vorlage", "テンプレート")
+"""The tags that make an entry a template, in the languages of the page."""
 MOST_TEMPLATES = 200
 """The most templates of a journal that are offered."""
 MOST_BYTES = 256 * 1024
 """A larger file in a folder of templates is none."""
 _PLACEHOLDER = re.compile(r"(?i)\{\{\s*(date|time|title)\s*(?::([^}\n]*))?\}\}")
+_TEMPLATE_TAG = re.compile(rf"(?i)(?<!\S)#(?:{'|'.join(TEMPLATE_TAGS)})(?!\S)[ \t]*")
 _TEMPLATE_NAME = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?template::[ \t]*(\S[^\n]*?)[ \t]*$")
 _TEMPLATE_PROPERTY = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template(?:-including-parent)?::")
 _BLOCK_ID = re.compile(r"(?m)^[ \t]+id::[ \t]+[0-9a-f-]{36}[ \t]*\n?")
@@ -47,7 +50,8 @@ _BLOCK = re.compile(r"([ \t]*)[-*+](?:[ \t]+|$)")
 
 def find_templates(ws: Workspace) -> Templates:
     """The templates of the journal: the notes in its folders of templates, by their paths in
-    these, and in a graph of Logseq the blocks with `template::`.
+    these, in a graph of Logseq the blocks with `template::`, and the entries with a tag for
+    templates, by their titles.
     """
     vault = ws.journal.root
     paths = paths_of_templates(ws)
@@ -56,6 +60,9 @@ def find_templates(ws: Workspace) -> Templates:
         for entry in export(ws, Filters(words=("template",), include_superseded=True)):
             for title, text in template_blocks(entry.content):
                 templates.setdefault(title, partial(str, text))
+    for entry in export(ws, Filters(tags=TEMPLATE_TAGS)):
+        text = _TEMPLATE_TAG.sub("", entry.content).strip()
+        templates.setdefault(entry.title, partial(str, text))
     return dict(sorted(templates.items())[:MOST_TEMPLATES])
 
 

@@ -11,13 +11,10 @@ from .translation import localize_sentence, translate
 
 
 async def _templates_menu(request: Request) -> Response:
-    """Shows the menu of templates; nothing where there are none, and to a browser that may only
-    read.
-    """
-    may_write = not session_of(request).read_only
-    names = list(await run_verb(request, find_templates)) if may_write else []
-    if not names:
+    """Shows the menu of templates, or how one is made; nothing to a browser that only reads."""
+    if session_of(request).read_only:
         return Response(status_code=204)
+    names = list(await run_verb(request, find_templates))
     return await page(request, "templates.html", names=names)
 
 

@@ -11,6 +11,7 @@ from homes import open_home
 from synaptic.errors import InvalidArgument, NotFound
 from synaptic.features.page.filling import fill_template, find_templates
 from synaptic.notes.moment import format_moment
+from synaptic.verbs.saving import save
 
 AT = datetime(2026, 3, 5, 14, 7, 9, 45_000, UTC)
 MOMENTS = {
@@ -119,6 +120,16 @@ def test_what_is_left_out_is_no_template(tmp_path: Path) -> None:
         for name in ("Diary", "Secret", "inner/Call", "Off"):
             with pytest.raises(NotFound, match="no template"):
                 fill_template(ws, name, title="")
+
+
+def test_an_entry_with_a_tag_for_templates_is_one(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        assert not find_templates(ws)
+        save(ws, "#vorlage\n\n## Räume\n\n## Maße am {{date}}", title="Erstbesuch")
+        save(ws, "With {{title}}: #templates", title="Call", tags=["template"])
+        assert fill_template(ws, "Erstbesuch", title="") == "## Räume\n\n## Maße am 2026-11-21"
+        assert fill_template(ws, "Call", title="Ida") == "With Ida: #templates"
+        assert list(find_templates(ws)) == ["Call", "Erstbesuch"]
 
 
 def test_a_block_of_logseq_is_a_template(tmp_path: Path) -> None:
