@@ -274,7 +274,7 @@ _ROWS = (
         "path",
         "texts",
         "paths",
-        commands=EXPORTS,
+        commands=ALL,
         help="Entries in this folder or file of the journal, Daily/ or *.md; repeatable.",
         key="path",
     ),
