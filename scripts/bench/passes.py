@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import shutil
 import tarfile
 from collections import defaultdict
@@ -31,6 +32,13 @@ from synaptic.search import passes
 HELD = "held"
 LEAST_LETTERS = 6
 """Letters of a word that gets a typing error."""
+NAME_OF_CODE = re.compile(r"(?<![\w/.`-])[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b")
+CODE_NAMES = 120
+CODE_QUESTIONS = (
+    "how do I use {}?",
+    "what does {} do when it fails?",
+    "why did we set {} there",
+)
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,7 @@ def questions(
                 for one in corpus.questions:
                     text = mistyped(one.text, source)
                     yield Asked("mistyped", corpus.workspace, text, one.wanted, scratch)
+                yield from of_code(corpus.workspace, source)
             corpus.workspace.close()
     if arguments.vaults:
         yield from of_vault_twice(arguments, scratch, embedder)
@@ -153,6 +162,21 @@ def questions(
         yield from of_team(name, scratch / name, embedder)
     yield from of_projects(scratch / "projects", embedder)
     yield from of_ways_to_ask(scratch, embedder)
+
+
+def of_code(workspace: Workspace, source: random.Random) -> Iterator[Asked]:
+    """Questions with a name of code that one or two of the notes hold."""
+    notes: dict[str, set[str]] = defaultdict(set)
+    ids = by_path(workspace)
+    for path in ids:
+        text = (workspace.config.journal / path).read_text(errors="replace")
+        for name in NAME_OF_CODE.findall(text):
+            notes[name].add(path)
+    rare = sorted(name for name, paths in notes.items() if len(paths) <= 2)
+    for name in source.sample(rare, min(CODE_NAMES, len(rare))):
+        wanted = frozenset().union(*(ids[path] for path in notes[name]))
+        for form in CODE_QUESTIONS:
+            yield Asked("code", workspace, form.format(name), wanted, workspace.config.home)
 
 
 def of_vault_twice(

@@ -119,8 +119,8 @@ PASSES: tuple[Pass, ...] = (
         stage="ranking",
         applies=lambda evidence: bool(exact_words(evidence)),
         change=put_exact_first,
-        bench="",
-        figure="the caller asks for it by quotation marks, or by a name without other words",
+        bench="passes",
+        figure="questions with a name of code: nDCG@10 +.060; 56 of 360 better, none worse",
     ),
     RankingPass(
         name="titled",

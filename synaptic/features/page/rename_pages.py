@@ -122,9 +122,11 @@ def _redirect_to_renamed(
 ) -> Response:
     lines = len(plan.lines)
     path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
-    messages = [translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")]
-    if named.are_words:
-        messages = []
+    messages = []
+    if not named.are_words:
+        messages = [
+            translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")
+        ]
     if lines:
         counts = {"lines": lines, "files": plan.file_count}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
