@@ -115,13 +115,15 @@ def _plan_in_notes(
         text = read_note_text(data)
         places = _classify_places(text, words, _spans_of_names(ws, text, titles))
         offsets = byte_offsets(text.raw, [match.start() for match in places])
+        staying: dict[str, list[int]] = {}
         for match, why in places.items():
             at = offsets[match.start()]
             if not why and notes.is_own(path):
                 splices.setdefault(path, []).append(Splice(at, match[0], new))
             else:
-                [line] = line_numbers(data, [at])
-                stays.append(StayingLine(path, line, why or IN_SOURCE))
+                staying.setdefault(why or IN_SOURCE, []).append(at)
+        for why, those in staying.items():
+            stays += [StayingLine(path, line, why) for line in line_numbers(data, those)]
     changes = Changes("words", splices, check=_check_same_tags)
     return plan_edits(ws, notes, changes, stays, confirms=confirms)
 
@@ -133,6 +135,9 @@ def _classify_places(
     that is replaced. `names` are the spans of tags, addresses and names of files.
     """
     places = {}
+    named = bytearray(len(text.raw))
+    for begin, last in names:
+        named[begin:last] = b"1" * (last - begin)
     for match in _pattern(words).finditer(text.raw):
         start, end = match.span()
         reason = ""
@@ -140,7 +145,7 @@ def _classify_places(
             reason = IN_FRONT_MATTER
         elif text.plain[start:end] != match[0]:
             reason = IN_CODE
-        elif any(begin < end and start < last for begin, last in names):
+        elif any(named[start:end]):
             reason = IN_NAME
         elif not all(_ends_word(text.raw, at) for at in (start, end)):
             reason = IN_WORD
