@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
+OTHERS_S = 2.0
+"""The longest wait for another home that writes to the same folder."""
 LOCK_POLL_S = 0.003
 _LOOK_S = 0.25
 """Seconds between two looks at who holds the lock."""
@@ -163,7 +165,7 @@ class FileWriter:
             self.note_progress()
             self._swept = set()
             self._has_expired = False
-            with disk_errors(self.state, "used"):
+            with disk_errors(self.state, "used"), _folder_lock(self._config.journal):
                 inject_fault("locked")
                 self.remove_temps(self.saved.folder)
                 self.settle_intent()
@@ -471,6 +473,27 @@ class FileWriter:
             for name in os.listdir(folder):  # noqa: PTH208
                 if name.endswith(self._hidden):
                     disk.unlink(folder / name)
+
+
+@contextmanager
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """Excludes other homes that write to this folder, for OTHERS_S, if the system can."""
+    fd = -1
+    with suppress(ImportError, OSError):
+        import fcntl  # Windows has none
+
+        fd = os.open(folder, os.O_RDONLY)
+        until = time.monotonic() + OTHERS_S
+        while time.monotonic() < until:
+            with suppress(BlockingIOError):
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(LOCK_POLL_S)
+    try:
+        yield
+    finally:
+        if fd >= 0:
+            os.close(fd)
 
 
 def _lock_held_error(holder: str, waited_s: float) -> Busy:
