@@ -72,7 +72,7 @@ def read_fields(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
     The title, the tags, the date and the state of an editor do not count as fields.
     """
     fields: dict[tuple[str, str], None] = {}
-    for written, text_of_value in (*front_matter, *_properties(text)):
+    for written, text_of_value in (*front_matter, *read_properties(text)):
         name = field_name(written)
         value = " ".join(text_of_value.replace("\0", " ").split())[:MAX_FIELD]
         is_own = name in _SAID_ELSEWHERE or _LOGSEQ_OWN.fullmatch(name)
@@ -87,16 +87,11 @@ def fields_of_front_matter(entry: Entry) -> list[tuple[str, str]]:
     return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
-def properties_in_text(text: str) -> list[tuple[str, str]]:
-    """(name, value) of each property in a text, those that are repeated too."""
-    return [(field_name(name), " ".join(value.split())) for name, value in _properties(text)]
-
-
 def read_title_and_aliases(text: str) -> tuple[str | None, Texts]:
     """(title, aliases) from the lines of properties at the beginning of a page."""
     title = None
     aliases: list[str] = []
-    for written, value in _properties(text):
+    for written, value in read_properties(text):
         name = field_name(written)
         if name == "title" and title is None:
             title = value.strip()
@@ -105,7 +100,7 @@ def read_title_and_aliases(text: str) -> tuple[str | None, Texts]:
     return title, tuple(filter(None, map(str.strip, aliases)))
 
 
-def _properties(text: str) -> Iterator[tuple[str, str]]:
+def read_properties(text: str) -> Iterator[tuple[str, str]]:
     if "::" not in text:
         return
     plain = without_code(text)

@@ -14,7 +14,7 @@ from ..filters import Filters
 from ..models import Entry, Texts, frozen
 from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
 from ..notes.blocks import without_code
-from ..notes.marks import field_name, field_words, fields_of_front_matter, properties_in_text
+from ..notes.marks import field_name, field_words, fields_of_front_matter, read_properties
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .exports import export
@@ -190,7 +190,7 @@ def _amounts_of_entry(
         if field not in counted:
             counted.add(field)
             yield name, text, read_amount(text)
-    for name, text in properties_in_text(entry.content):
+    for name, text in _fields_in_text(entry.content):
         yield name, text, read_amount(text)
     if hours_in_text:
         title = "" if entry.content.startswith(entry.title) else entry.title
@@ -218,7 +218,7 @@ def _stands_within_line(text: str, field: str) -> bool:
     """True if `field::` stands in a text more often than it is a property there."""
     if f"{field}::" not in text.lower():
         return False
-    properties = sum(name == field for name, _ in properties_in_text(text))
+    properties = sum(name == field for name, _ in _fields_in_text(text))
     return without_code(text).lower().count(f"{field}::") > properties
 
 
@@ -290,3 +290,10 @@ def sum_asked(ws: Workspace, query: str, filters: Filters) -> tuple[Totals, Filt
     if not totals.all and fields:
         totals, _ = sum_entries(entries, fields[0], "project")
     return (totals, named) if totals.all else None
+
+
+def _fields_in_text(text: str) -> list[tuple[str, str]]:
+    """(name, value) of each property in a text, those that are repeated too."""
+    return [
+        (field_name(name), " ".join(value.split())) for name, value in read_properties(text)
+    ]

@@ -15,7 +15,8 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
-from ...journal.folder import is_note, locate_writable
+from ...journal.file_moves import locate_writable
+from ...journal.folder import is_note
 from ...journal.left_out import withholds
 from ...models import Entry
 from ...notes.dates import date_in_path
