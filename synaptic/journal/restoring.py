@@ -198,7 +198,7 @@ def replace_text(
 
 def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEntry:
     draft = Draft(piece.text, mode=mode)
-    if not journal.writer.change(piece.path, lambda _, status: None if status else draft):
+    if not journal.writer.change(piece.path, lambda data, _: None if data.strip() else draft):
         raise Refused(
             "{place} is there already, and restore overwrites no file.",
             "Move it away and try again.",

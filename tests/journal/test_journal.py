@@ -628,10 +628,11 @@ edit_entry(home_journal(sys.argv[1]), "note.md", "{id}", lambda _: None)
     assert (
         gone or step in ("locked", "trash-torn") or journal.trashed()[-1].text == b"caf\xe9\r\n"
     )
-    if gone:
+    if gone:  # and in an empty file nothing is overwritten
+        note.write_bytes(b"Another text.\n")
         with pytest.raises(Refused, match=r"note\.md is there already"):
             restore_entry(journal, id)
-        note.unlink()
+        note.write_bytes(b"")
     else:
         edit_entry(journal, "note.md", id, lambda _: None)
     assert restore_entry(journal, id).after.id == id and note.read_bytes() == b"caf\xe9\r\n"
