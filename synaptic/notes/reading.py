@@ -49,7 +49,7 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 14
+GRAMMAR = 15
 """The version of this reader. An index made by another version is made anew. 14: a fence or a
 comment that is left open in a list item ends with the item.
 """
@@ -627,6 +627,7 @@ class _Reader:
             title = title or self.front.title or self._stem()
             tags = unique((*tags, *self.front_tags))
             aliases = ", ".join(self.front.aliases)
+        project = None if name else dict(self.front.fields).get("project", "").strip(" []")
         at, source = self._note_moment()
         return self._made(
             name,
@@ -639,6 +640,7 @@ class _Reader:
             at=at,
             date_source=source,
             by=by,
+            project=project or None,
             extra=(("aliases", aliases),) if aliases else (),
         )
 

@@ -25,7 +25,7 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     for r in sort_by_score(superseded):
         successor = successors.get(r.standing.id)
         if successor is None:
-            if evidence.plan.filters.until:
+            if evidence.plan.filters.until or evidence.plan.parsed.phrases:
                 in_force[r.rowid] = r
             continue
         in_place = in_force.setdefault(successor.rowid, successor)

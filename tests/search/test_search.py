@@ -629,6 +629,24 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
         update(ws, new.id, supersedes=[new.id])
 
 
+def test_the_project_of_a_note_stands_in_its_front_matter(ws: Workspace) -> None:
+    put(ws, "Env.md", "---\nproject: '[[Billing api]]'\n---\nThe limit is 30.\n")
+    put(ws, "Other.md", "---\nproject:\n---\nThe limit is 120.\n")
+    filters = build_filters(now=ws.clock(), project="billing API")
+    assert [hit.entry.title for hit in search(ws, "limit", filters=filters).hits] == ["Env"]
+    assert {entry.title: entry.project for entry in recent(ws).entries} == {
+        "Env": "Billing api",
+        "Other": None,
+    }
+
+
+def test_quoted_words_that_only_a_replaced_entry_holds_find_it(ws: Workspace) -> None:
+    old = save(ws, "The wagon of the weaver broke in 1957.")
+    new = save(ws, "The weaver stopped in 1958.", supersedes=[old.id])
+    [hit] = search(ws, '"wagon"').hits
+    assert (hit.entry.id, hit.superseded_by) == (old.id, new.id)
+
+
 def test_a_note_of_several_passages_stays_below_what_replaced_a_sentence_of_it(
     ws: Workspace,
 ) -> None:
