@@ -25,6 +25,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -480,8 +481,7 @@ def _folder_lock(folder: Path) -> Iterator[None]:
     """Excludes other homes that write to this folder, for OTHERS_S, if the system can."""
     fd = -1
     with suppress(ImportError, OSError):
-        import fcntl  # Windows has none
-
+        fcntl = import_module("fcntl")  # Windows has none
         fd = os.open(folder, os.O_RDONLY)
         until = time.monotonic() + OTHERS_S
         while time.monotonic() < until:
