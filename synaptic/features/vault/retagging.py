@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from ...errors import InvalidArgument, NotFound
+from ...errors import InvalidArgument, NotFound, Sentence
 from ...models import Texts
 from ...notes.blocks import TAG, check_tag
 from ...notes.link_names import name_key
@@ -41,12 +41,17 @@ def plan_tag_rename(
         written = check_tag(new_tag)
     slug = check_tag(written)
     if slug == tag:
-        raise InvalidArgument(f"The tag is called #{tag} already.", "Give another name.")
+        raise InvalidArgument(
+            "The tag is called #{tag} already.", "Give another name.", tag=tag
+        )
     counts = in_step(ws, lambda _: ws.index.vocabulary().tags)
     there = counts.get(slug, 0)
     notices: Texts = ()
     if there:
-        notices = (f"#{slug} is there already ({there:,}): the two become one tag.",)
+        notice = Sentence(
+            "#{tag} is there already ({n:,}): the two become one tag.", tag=slug, n=there
+        )
+        notices = (notice,)
     plan = _plan_in_files(ws, tag, written, confirms)
     return replace(plan, notices=notices)
 
@@ -72,7 +77,9 @@ def _plan_in_files(
         stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
     if not splices:
         raise NotFound(
-            f"No note of the journal has the tag #{tag}.", "`synaptic tags` lists the tags."
+            "No note of the journal has the tag #{tag}.",
+            "`synaptic tags` lists the tags.",
+            tag=tag,
         )
     check = partial(_check_tags, tag, check_tag(written))
     changes = Changes("tags", splices, check=check)

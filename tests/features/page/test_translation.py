@@ -222,7 +222,6 @@ def found() -> Catalog:
 
 
 ENGLISH_ALONE = {
-    "features/vault/retagging.py": 2,
     "files.py": 1,
     "filters.py": 2,
     "journal/disk.py": 1,

@@ -135,6 +135,7 @@ GERMAN = {
     "/entry/{id}/delete": [f"/entry/{LAMP}/delete", "/entry/zzzz9999/delete"],
     "/entry/{id}/rename": [f"/entry/{LAMP}/rename", "/entry/zzzz9999/rename"],
     "/rename": ["/rename?folder=nichts", "/rename"],
+    "/replace": ["/replace?words=Boje", "/replace"],
     "/new": ["/new", f"/new?supersedes={LAMP}", f"/new?parent={LAMP}", "/new?type=handoff"],
     "/edit": ["/edit?path=Kajak.md", f"/edit?path=2026-11-19.md&id={LAMP}", "/edit"],
     "/deleted": ["/deleted"],
