@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote
 
 from ...errors import NotFound, Sentence
@@ -50,7 +50,6 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 
 _WORD = re.compile(r"\w+")
-_H1 = re.compile(r"(?m)^#[ \t]+(?P<title>[^\n]*?)[ \t]*\r?$")
 _SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
 
 
@@ -67,13 +66,6 @@ class Pages:
                     titles = find_titles(read_note_text(ws.journal.read(path)))
                     for title in titles[:1]:
                         self.names[path] = title.target
-
-
-def _find_heading(text: NoteText) -> Iterator[LinkPlace]:
-    """Yields the first H1 of a note, without its `#`."""
-    heading = _H1.search(text.plain, text.body)
-    if heading:
-        yield LinkPlace("title", *heading.span("title"), heading["title"])
 
 
 def list_files(ws: Workspace) -> set[str]:
@@ -237,10 +229,6 @@ class LinkMoves:
             titles = [title for title in find_titles(text) if title.target != new]
             own = [title for title in titles if page_key(title.target) == page_key(page)]
             changes += [(title, new) for title in own]
-        elif source in self._moves and not self._is_done:
-            name, new = (PurePosixPath(one).stem for one in (source, self._moves[source]))
-            titles = [*find_titles(text), *_find_heading(text)]
-            changes += [(title, new) for title in titles if title.target == name != new]
         offsets = byte_offsets(text.raw, [link.start for link, _ in changes])
         splices = []
         for link, target in changes:

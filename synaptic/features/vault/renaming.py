@@ -11,17 +11,19 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.file_moves import locate_writable
 from ...journal.folder import is_note
 from ...journal.left_out import withholds
-from ...models import Entry
+from ...models import Entry, Texts
 from ...notes.dates import date_in_path
 from ...notes.link_names import ends_with_name, name_key
-from ...notes.link_places import page_key
+from ...notes.link_places import page_key, page_of_path
 from ...notes.marks import link_key
 from ...verbs.linked import id_of_name
 from ...workspace.many_edits import EditPlan
@@ -77,7 +79,10 @@ def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = Fal
         )
     for path, to in moves.items():
         _check_name_is_free(ws, path, to, names.get(path, ""), files, moves, pages)
-    return LinkMoves(ws, moves, names).plan("rename", confirms=confirms)
+    plan = LinkMoves(ws, moves, names).plan("rename", confirms=confirms)
+    return replace(
+        plan, notices=(*plan.notices, *_heading_notice(ws, old_path, moves[old_path]))
+    )
 
 
 def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) -> str | Entry:
@@ -256,3 +261,16 @@ def _notes_called(ws: Workspace, name: str, apart: Collection[str]) -> list[str]
         return [entry.path for entry in entries if entry.whole_file]
 
     return [path for path in in_step(ws, run) if path not in apart]
+
+
+def _heading_notice(ws: Workspace, old_path: str, new_path: str) -> Texts:
+    """A sentence if the note has a title of its own that still says the old name."""
+    was = page_of_path(old_path)
+    with suppress(NotFound, IndexError):
+        entry = ws.journal.parse(new_path, ws.journal.read(old_path)).entries[0]
+        if link_key(entry.title) == link_key(was) and link_key(was) != link_key(
+            page_of_path(new_path)
+        ):
+            text = "Its own heading still says {title!r}; it is not changed."
+            return (Sentence(text, title=entry.title),)
+    return ()
