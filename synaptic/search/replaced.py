@@ -9,8 +9,8 @@ from .ranking import Ranked, Ranking, sort_by_score
 
 def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates without superseded ones of one passage; the last successor of each takes
-    its place if that is higher than its own, and if it passes the filters. Else, where the
-    filters end at a time, the superseded one stays: it held then.
+    its place if that is higher than its own, and if it passes the filters. Else it stays where
+    words are quoted, or where the filters end at a time: it held then.
 
     `replaced_by_row` of the evidence gains the rows of the superseded candidates, best first.
     """
