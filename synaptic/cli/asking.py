@@ -7,11 +7,9 @@ import select
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from ..config import load_config
 from ..errors import SynapticError
-from ..journal.machine import append_marked_rows
 from ..journal.repository import origin_address
 from ..models import Entry
 from ..render import terminal
@@ -22,7 +20,8 @@ from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
 from ..workspace.checkout import working_checkout
-from ..workspace.proposals import LOG, Proposal, read_proposal_log
+from ..workspace.proposals import Proposal
+from ..workspace.proposing import name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
 
@@ -63,20 +62,10 @@ def print_waiting_preferences(ws: Workspace) -> None:
         if new[MOST_WAITING_NAMED:]:
             say(f"note: {len(new) - MOST_WAITING_NAMED:,} more wait: `synaptic confirm`")
     with suppress(OSError):
-        proposed = _name_proposals(ws.config.state)
+        proposed = name_proposals(ws.config.state)
         if proposed:
             number = "A rule" if proposed == 1 else f"{proposed:,} rules"
             say(f"note: {number} from your words in sessions: `synaptic confirm` asks.")
-
-
-def _name_proposals(state: Path) -> int:
-    """Returns the number of proposals that no command has named at a terminal yet; from now on
-    they are named. Raises OSError.
-    """
-    log = read_proposal_log(state)
-    new = [rule for rule in log.waiting if rule not in log.named]
-    append_marked_rows(state / LOG, [{"word": "named", "rule": rule} for rule in new])
-    return len(new)
 
 
 def ask_about_new_preferences(home: str | None) -> None:

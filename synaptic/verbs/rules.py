@@ -5,16 +5,15 @@ preference of a rule that a person typed in a session.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..journal.entry_edits import edit_entry
-from ..journal.machine import append_marked_rows
 from ..models import Entry, Receipt
 from ..workspace import preferences, rule_changes
 from ..workspace.preferences import hash_of_rule, read_log
-from ..workspace.proposals import LOG, Proposal
+from ..workspace.proposals import Proposal
+from ..workspace.proposing import note_answer
 from ..workspace.rule_changes import waiting_preferences
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -132,8 +131,3 @@ def decline_proposal(ws: Workspace, proposal: Proposal) -> None:
     """Notes that the person has answered; the sentence is not proposed again."""
     with disk_errors(ws.config.state, "used"):
         note_answer(ws.config.state, proposal)
-
-
-def note_answer(state: Path, proposal: Proposal) -> None:
-    """Notes that a person answered the proposal. Raises OSError."""
-    append_marked_rows(state / LOG, [{"word": "answered", "rule": proposal.rule}])

@@ -1,4 +1,4 @@
-"""Keeps the rules that a person typed in a captured session and has not answered yet.
+"""Reads the rules that a person typed in a captured session and has not answered yet.
 
 They are not entries: no search and no agent reads them, and only a person's yes makes a
 preference of one. Each line of `.state/proposals.log` is JSON, with this machine's mark, on the
@@ -11,20 +11,18 @@ sentence with the hash `rule`:
 | `answered` | a person said yes or no; it is not proposed again              |
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ..journal.machine import append_marked_rows, read_marked_rows
+from ..journal.machine import read_marked_rows
 from ..models import frozen
 from ..notes.blocks import project_key
 
 LOG = "proposals.log"
-MOST_OF_SESSION = 3
-"""The most rules that are proposed of one session."""
-_FIELDS = ("text", "project", "session", "client", "day")
+FIELDS = ("text", "project", "session", "client", "day")
 
 
 @frozen
@@ -46,7 +44,7 @@ class Proposal:
         return blake2b(parts.encode(), digest_size=8).hexdigest()
 
 
-class _Log(NamedTuple):
+class ProposalLog(NamedTuple):
     """The state of the log: the proposals without an answer by rule, the session of each rule
     that was ever proposed, and the rules that a terminal has named.
     """
@@ -63,22 +61,9 @@ def read_proposals(state: Path) -> tuple[Proposal, ...]:
     return tuple(read_proposal_log(state).waiting.values())
 
 
-def propose(state: Path, proposals: Iterable[Proposal]) -> None:
-    """Adds the new proposals, at most MOST_OF_SESSION of a session. Raises OSError."""
-    sessions = read_proposal_log(state).sessions
-    rows = []
-    for proposal in proposals:
-        is_full = list(sessions.values()).count(proposal.session) >= MOST_OF_SESSION
-        if proposal.rule in sessions or is_full:
-            continue
-        sessions[proposal.rule] = proposal.session
-        values = {name: getattr(proposal, name) for name in _FIELDS}
-        rows.append({"word": "proposed", "rule": proposal.rule, **values})
-    append_marked_rows(state / LOG, rows)
-
-
-def read_proposal_log(state: Path) -> _Log:
-    log = _Log({}, {}, set())
+def read_proposal_log(state: Path) -> ProposalLog:
+    """Returns the state of the log, an empty one where it cannot be read."""
+    log = ProposalLog({}, {}, set())
     for log_row, is_own in read_marked_rows(state / LOG):
         with suppress(KeyError):
             if is_own:
@@ -86,10 +71,10 @@ def read_proposal_log(state: Path) -> _Log:
     return log
 
 
-def _take_row(log: _Log, log_row: Mapping[str, str]) -> None:
+def _take_row(log: ProposalLog, log_row: Mapping[str, str]) -> None:
     rule = log_row["rule"]
     if log_row["word"] == "proposed":
-        log.waiting[rule] = Proposal(*(log_row[name] for name in _FIELDS))
+        log.waiting[rule] = Proposal(*(log_row[name] for name in FIELDS))
         log.sessions[rule] = log_row["session"]
     elif log_row["word"] == "named":
         log.named.add(rule)

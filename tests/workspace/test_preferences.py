@@ -16,9 +16,9 @@ from synaptic.errors import JournalError, Refused
 from synaptic.journal.machine import key_path
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
-from synaptic.verbs.rules import note_answer
 from synaptic.workspace.preferences import LOG, read_all_preferences
-from synaptic.workspace.proposals import Proposal, propose, read_proposals
+from synaptic.workspace.proposals import Proposal, read_proposals
+from synaptic.workspace.proposing import note_answer, propose
 from synaptic.workspace.sync import in_step, rebuild
 
 TEXT = "Never force-push."

@@ -35,7 +35,7 @@ from ...files import real_path
 from ...index.links import referenced_ids
 from ...index.lists import map_paths_by_short_id
 from ...journal.changelog import Actor, FileChange, acting
-from ...journal.disk import open_to_append, overwrite, read_state_file, read_state_lines
+from ...journal.disk import open_to_append, read_state_file
 from ...journal.entry_edits import edit_entry
 from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import (
@@ -55,8 +55,7 @@ from ...render.terminal import entry_count_text
 from ...verbs.removing import delete
 from ...workspace.embed import Progress
 from ...workspace.preferences import read_log
-from ...workspace.proposals import LOG as PROPOSALS
-from ...workspace.proposals import read_proposal_log
+from ...workspace.proposing import forget_proposals
 from ...workspace.rule_changes import end_confirmation
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -538,25 +537,11 @@ def forget_session(ws: Workspace, session: str) -> Done:
     # before its digest goes: a kill must not bring it back
     with os.fdopen(open_to_append(ws.config.state / FORGOTTEN), "a") as file:
         file.writelines(f"{session_hash(source, session)}\n" for source in SESSIONS)
-    _forget_proposals(ws.config.state, session)
+    forget_proposals(ws.config.state, session)
     notices: list[str] = []
     for id in ids:
         notices += delete(ws, id, purge=True).notices
     return Done("", len(ids), notices=tuple(dict.fromkeys(notices)))
-
-
-def _forget_proposals(state: Path, session: str) -> None:
-    """Removes all proposals of a session from the file. Raises OSError."""
-    gone = {
-        rule
-        for rule, of_session in read_proposal_log(state).sessions.items()
-        if of_session == session
-    }
-    if not gone:
-        return
-    lines = read_state_lines(state / PROPOSALS)
-    left = [line for line in lines if not any(f'"{rule}"' in line for rule in gone)]
-    overwrite(state / PROPOSALS, "".join(f"{line}\n" for line in left).encode())
 
 
 def find_import(ws: Workspace, name: str) -> Run:

@@ -11,7 +11,8 @@ from ...models import Entry
 from ...notes.blocks import project_key
 from ...workspace.checkout import names_in_step
 from ...workspace.preferences import read_all_preferences
-from ...workspace.proposals import Proposal, propose
+from ...workspace.proposals import Proposal
+from ...workspace.proposing import propose
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .readers.digest import screen_events
