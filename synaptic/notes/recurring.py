@@ -36,7 +36,7 @@ _OF_ONE_ONLY = re.compile(
 )
 _DELETES_ITSELF = re.compile(r"(?i)🏁\ufe0f?[ ]?delete")
 _IN_DATAVIEW = re.compile(r"[\[(]repeat::")
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
@@ -175,8 +175,8 @@ def next_day(rule: str, start: date) -> date | None:
         return None
     names = _LIST.split(match[1])
     if match[1] == "weekday" and not match[2]:
-        return _next_weekday(start, 1, _WEEKDAYS[:5])
-    if all(name in _WEEKDAYS for name in names) and not match[2]:
+        return _next_weekday(start, 1, WEEKDAYS[:5])
+    if all(name in WEEKDAYS for name in names) and not match[2]:
         return _next_weekday(start, 1, names)
     if all(name in _MONTHS for name in names) and match[2]:
         wanted = {_MONTHS.index(name) for name in names}
@@ -197,9 +197,9 @@ def _day_after(start: date, number: int, unit: str) -> date:
 
 def _next_weekday(start: date, interval: int, names: list[str]) -> date | None:
     """The next of these weekdays, in each `interval`th week from that of `start` on."""
-    if not all(name in _WEEKDAYS for name in names):
+    if not all(name in WEEKDAYS for name in names):
         return None
-    numbers = {_WEEKDAYS.index(name) for name in names}
+    numbers = {WEEKDAYS.index(name) for name in names}
     monday = start - timedelta(days=start.weekday())
     for ahead in range(1, 7 * (interval + 1) + 1):
         day = start + timedelta(days=ahead)
@@ -220,7 +220,7 @@ def _next_in_months(start: date, months: Iterator[int], ordinals: list[str]) -> 
             return None
         days = []
         for match in matches:
-            if not match or (match[4] and match[4] not in _WEEKDAYS):
+            if not match or (match[4] and match[4] not in WEEKDAYS):
                 return None
             days += _days_at(match, year, month % 12 + 1)
         later = [day for day in days if day > start]
@@ -234,7 +234,7 @@ def _days_at(match: re.Match[str], year: int, month: int) -> list[date]:
     length = monthrange(year, month)[1]
     days = [date(year, month, number) for number in range(1, length + 1)]
     if match[4]:
-        days = [day for day in days if day.weekday() == _WEEKDAYS.index(match[4])]
+        days = [day for day in days if day.weekday() == WEEKDAYS.index(match[4])]
     if match[2] or match[3]:
         days.reverse()
     number = int(match[1] or 1)
@@ -273,7 +273,7 @@ def moved_stamps(block: str, now: datetime) -> str:
             ) from None
         clock = f" {moved:%H:%M}" if repeater["time"] else ""
         tail = rest[repeater.start("kind") :]
-        day = f"{moved:%Y-%m-%d} {_WEEKDAYS[moved.weekday()][:3].title()}"
+        day = f"{moved:%Y-%m-%d} {WEEKDAYS[moved.weekday()][:3].title()}"
         return f"{match['label']}:{match['gap']}<{day}{clock} {tail}>"
 
     moved = _STAMP.sub(move, block)
@@ -326,6 +326,6 @@ def with_logbook(block: str, now: datetime, line_end: str) -> str:
     end = drawer and _LOGBOOK_END.search(block, drawer.end())
     if not end:
         return block
-    name = _WEEKDAYS[now.weekday()][:3].title()
+    name = WEEKDAYS[now.weekday()][:3].title()
     line = f'{end[1]}* State "DONE" from "TODO" [{now:%Y-%m-%d} {name} {now:%H:%M}]{line_end}'
     return block[: end.start()] + line + block[end.start() :]

@@ -32,7 +32,7 @@ from ...language.timephrase.typed import read_typed, translate_whole_time
 from ...models import Texts
 from ...notes.due_marks import find_due_mark
 from ...notes.marks import task_blocks
-from ...notes.recurring import repeats
+from ...notes.recurring import WEEKDAYS, repeats
 from .rule_words import find_rule, first_day
 
 MOST_WORDS = 5
@@ -46,7 +46,6 @@ _CLOSERS = re.compile(r"[)\]]{0,2}")
 _ORIGIN = re.compile(r"(?i)(?:from|of|vom|von|du|de|del|do|da|van)\b")
 """Words before the day of something that is there already."""
 _NEAR_DAYS = {"today", "tomorrow", "the day after tomorrow"}
-_WEEKDAYS = set("monday tuesday wednesday thursday friday saturday sunday".split())
 _NAMED_DAY = re.compile(
     r"(?i)(?:black|good|casual|cyber|ash|palm|shrove|easter|blue|schwarzer|blauer)\s+\Z"
 )
@@ -217,7 +216,7 @@ def _is_day_alone(text: str, start: int) -> bool:
     meant = {word.lower(), *map(str.lower, translate_whole_time(word))}
     if _BEFORE_NO_DAY.search(text[:start]):
         return False
-    if not meant.isdisjoint(_WEEKDAYS):
+    if not meant.isdisjoint(WEEKDAYS):
         return not _NAMED_DAY.search(text[:start])
     return word == word.lower() and not meant.isdisjoint(_NEAR_DAYS)
 

@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from ...notes.recurring import REPEAT_SIGN, next_day
+from ...notes.moment import write_ordinal
+from ...notes.recurring import REPEAT_SIGN, WEEKDAYS, next_day
 
 MOST_WORDS = 8
 """The most words that say how often."""
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MEANS = {
     "every": "each jeden jede jedes alle",
     "day": "tag tage",
@@ -66,7 +66,7 @@ _IN_JAPANESE = re.compile(
     r"毎(?P<unit>[日週月年])(?:(?P<weekday>[月火水木金土日])曜日?)?(?:(?P<number>\d{1,2})日)?"
 )
 _UNITS = {"日": "day", "週": "week", "月": "month", "年": "year"}
-_ANY_WEEKDAY = "|".join(_WEEKDAYS)
+_ANY_WEEKDAY = "|".join(WEEKDAYS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)|last"
 _FORMS = {
     rf"on ({_ORDINAL}) (?:of )?every month": r"every month on the \1",
@@ -137,20 +137,15 @@ def _translate(phrase: str) -> Iterator[str]:
         return
     for word in phrase.lower().split():
         number = re.fullmatch(r"(\d{1,2})\.", word)
-        meant = _ordinal(int(number[1])) if number else _WORDS.get(word, word)
+        meant = write_ordinal(int(number[1])) if number else _WORDS.get(word, word)
         if meant != "the":
             yield meant
 
 
 def _translate_japanese(match: re.Match[str]) -> Iterator[str]:
     if match["weekday"]:
-        yield f"every {_WEEKDAYS['月火水木金土日'.index(match['weekday'])]}"
+        yield f"every {WEEKDAYS['月火水木金土日'.index(match['weekday'])]}"
         return
     yield f"every {_UNITS[match['unit']]}"
     if match["number"]:
-        yield f"on {_ordinal(int(match['number']))}"
-
-
-def _ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number in (11, 12, 13) else ending}"
+        yield f"on {write_ordinal(int(match['number']))}"
