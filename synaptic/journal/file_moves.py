@@ -14,14 +14,6 @@ from .moves import MOVED
 from .writer import FileWriter
 
 
-def locate_writable(roots: folder.Roots, path: str, line: int = 1) -> Path:
-    """The path on disk of a journal file that may be written, as `resolve_journal_path` returns
-    it. Raises what `refuse_source` raises.
-    """
-    folder.refuse_source(roots, path, line)
-    return folder.resolve_journal_path(roots, path)
-
-
 class FileMoves:
     """Moves of files, logged and durable at the end of the context. The caller holds the
     lock.
@@ -53,7 +45,7 @@ class FileMoves:
         writer = self._writer
         old_path = writer.roots.place(path)
         folder.refuse_source(writer.roots, path)
-        new_path = locate_writable(writer.roots, to)
+        new_path = folder.locate_writable(writer.roots, to)
         with disk.disk_errors(to):
             if old_path.is_symlink():
                 raise Refused(

@@ -381,6 +381,14 @@ def _real_root_and_path(roots: Roots, path: str) -> tuple[Path, Path]:
     return real_root, real.relative_to(real_root)
 
 
+def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
+    """The path on disk of a journal file that may be written, as `resolve_journal_path` returns
+    it. Raises what `refuse_source` raises.
+    """
+    refuse_source(roots, path, line)
+    return resolve_journal_path(roots, path)
+
+
 def refuse_source(roots: Roots, path: str, line: int = 1) -> None:
     """Raises Refused for a file of a source, naming `line`: sources are only read."""
     name, root, _ = roots.split_path(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ..errors import Sentence
-from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text
+from ..notes.blocks import MASK, bytes_of_text, line_starts
 from ..notes.link_places import Splice
 from ..notes.privacy import mask_private
 from .changelog import NO_FILE, FileChange, Hunk, checksum_of_line, hash_of_span, hash_or_none
@@ -78,8 +78,3 @@ def hunk_of_splice(piece: Splice) -> Hunk:
     """The span of a file that this piece would replace, as a change that it takes back."""
     text = bytes_of_text(piece.former)
     return Hunk(piece.at, piece.new, len(text), hash_of_span(text), checksum_of_line(text))
-
-
-def line_starts(data: bytes) -> list[int]:
-    """The offset of the first byte of each line."""
-    return [0, *(match.end() for match in LINE_ENDS.finditer(data))]

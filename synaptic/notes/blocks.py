@@ -311,6 +311,11 @@ def bytes_of_text(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def line_starts(data: bytes) -> list[int]:
+    """The offset of the first byte of each line."""
+    return [0, *(match.end() for match in LINE_ENDS.finditer(data))]
+
+
 def usual_line_end(data: bytes) -> bytes:
     """The line end that most lines of `data` have: CRLF or LF, as bytes."""
     return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"

@@ -18,7 +18,7 @@ from ..errors import (
 )
 from ..index.rows import Stored, hash64
 from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
-from ..journal.file_moves import locate_writable
+from ..journal.folder import locate_writable
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment
 from ..models import PERSON, Entry, Json, Receipt, Texts

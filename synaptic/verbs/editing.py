@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
-from ..journal.file_moves import locate_writable
+from ..journal.folder import locate_writable
 from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.text import find_entry_span
 from ..journal.written_entry import WrittenEntry

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..errors import Ambiguous, NotFound, Refused, Sentence, SynapticError
 from ..journal.disk import disk_errors
 from ..journal.entry_edits import Replacement, edit_entry, replace_entry
-from ..journal.file_moves import locate_writable
+from ..journal.folder import locate_writable
 from ..journal.losses import restore_vanished_text
 from ..journal.purging import purge_entry
 from ..journal.redating import undo_move

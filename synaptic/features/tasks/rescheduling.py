@@ -10,10 +10,9 @@ from datetime import date, datetime
 from ...errors import InvalidArgument, Refused, Sentence
 from ...filters import Filters
 from ...journal.changelog import present_actor
-from ...journal.reverting import line_starts
 from ...language.time_fields import read_date, read_days
 from ...models import Entry, ParsedFile, Task
-from ...notes.blocks import MASK, bytes_of_text, text_of_bytes, usual_line_end
+from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ...notes.due_marks import cut_block, find_due_mark
 from ...notes.marks import find_tasks, is_in_tasks, task_blocks, task_of_entry
 from ...notes.privacy import mask_private

@@ -20,10 +20,16 @@ from ...errors import (
     join_sentences,
 )
 from ...journal.changelog import present_actor
-from ...journal.reverting import line_starts
 from ...kinds import CLOSING_TAGS
 from ...models import ParsedFile, Task
-from ...notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes, usual_line_end
+from ...notes.blocks import (
+    LINE_ENDS,
+    MASK,
+    bytes_of_text,
+    line_starts,
+    text_of_bytes,
+    usual_line_end,
+)
 from ...notes.due_marks import find_due_mark
 from ...notes.privacy import mask_private
 from ...notes.recurring import (

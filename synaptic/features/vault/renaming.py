@@ -17,8 +17,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
-from ...journal.file_moves import locate_writable
-from ...journal.folder import is_note
+from ...journal.folder import is_note, locate_writable
 from ...journal.left_out import withholds
 from ...models import Entry, Texts
 from ...notes.dates import date_in_path

@@ -6,7 +6,7 @@ from functools import partial
 
 from ...errors import InvalidArgument, Refused, Sentence
 from ...index.rows import Stored
-from ...journal.file_moves import locate_writable
+from ...journal.folder import locate_writable
 from ...models import Entry
 from ...notes.blocks import MASK
 from ...notes.header import escape_title
