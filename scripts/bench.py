@@ -26,7 +26,6 @@ from typing import Any
 sys.path.append(str(Path(__file__).with_name("bench")))
 
 from synaptic.config import DEFAULT_MODEL
-from synaptic.errors import match_valid_name
 from synaptic.search import passes
 
 Rows = list[dict[str, Any]]
@@ -71,9 +70,7 @@ def main() -> None:
     arguments.entries = arguments.sizes[-1]
     bench = importlib.import_module(arguments.bench)
     if arguments.without:
-        names = [row.name for row in passes.PASSES]
-        left_out = match_valid_name(names, arguments.without, "pass")
-        passes.PASSES = tuple(row for row in passes.PASSES if row.name != left_out)
+        passes.PASSES = passes.passes_without(arguments.without)
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows: Rows = bench.run(arguments, Path(scratch))
     print(json.dumps(rows, indent=2) if arguments.json else tables(rows))

@@ -123,7 +123,7 @@ def state(subject: Any) -> Any:
 @contextmanager
 def switched_off(name: str) -> Iterator[None]:
     rows = passes.PASSES
-    passes.PASSES = tuple(row for row in rows if row.name != name)
+    passes.PASSES = passes.passes_without(name)
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, TypeAlias
 
+from ..errors import match_valid_name
 from ..models import frozen
 from .adjust import (
     asks_what_holds,
@@ -182,6 +183,12 @@ PASSES: tuple[Pass, ...] = (
 The second team is that of tests/data/repositories_two.json, which was asked when the rules
 were made; of projects.json half was held apart.
 """
+
+
+def passes_without(name: str) -> tuple[Pass, ...]:
+    """All passes except the one with this name. Raises InvalidArgument with the valid names."""
+    chosen = match_valid_name([row.name for row in PASSES], name, "pass")
+    return tuple(row for row in PASSES if row.name != chosen)
 
 
 def apply_ranking_passes(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:

@@ -9,6 +9,7 @@ import pytest
 from homes import open_home
 
 from synaptic import Filters, rebuild, save, search
+from synaptic.errors import InvalidArgument
 from synaptic.models import EntryType
 from synaptic.search import passes
 from synaptic.search.adjust import worth_factor
@@ -24,10 +25,6 @@ def test_each_pass_has_a_name_of_its_own_a_figure_and_a_bench_that_exists() -> N
         assert not row.bench or (BENCHES / f"{row.bench}.py").exists(), row.name
 
 
-def without(name: str) -> tuple[passes.Pass, ...]:
-    return tuple(row for row in passes.PASSES if row.name != name)
-
-
 def test_a_pass_is_switched_off_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,7 +33,7 @@ def test_a_pass_is_switched_off_by_its_name(
         rebuild(ws)
         corrected = search(ws, "certifcates", strategy="lexical")
         assert corrected.hits and "searched for `certificates`" in corrected.notices[0]
-        monkeypatch.setattr(passes, "PASSES", without("spelling"))
+        monkeypatch.setattr(passes, "PASSES", passes.passes_without("spelling"))
         assert not search(ws, "certifcates", strategy="lexical").hits
 
 
@@ -75,7 +72,7 @@ def test_what_holds_comes_before_a_step_unless_the_step_is_asked_for(
         question = "importer files at night"
         assert first_type(question) == "decision"
         assert first_type(question, prefer=Filters(types=("progress",))) == "progress"
-        monkeypatch.setattr(passes, "PASSES", without("worth"))
+        monkeypatch.setattr(passes, "PASSES", passes.passes_without("worth"))
         assert first_type(question) == "progress", "it is the later one"
 
 
@@ -90,3 +87,8 @@ def test_rules_and_important_entries_count_more_and_steps_less() -> None:
     ]
     factors = [worth_factor(*kind) for kind in kinds]
     assert factors == sorted(set(factors)) and factors[0] > 0 and factors[3] == 1
+
+
+def test_a_name_that_no_pass_has_is_an_error() -> None:
+    with pytest.raises(InvalidArgument, match="speling"):
+        passes.passes_without("speling")
