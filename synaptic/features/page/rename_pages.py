@@ -72,7 +72,8 @@ async def _replace_words(request: Request) -> Response:
     form = await _read_form_of_rename(request)
     words = request.query_params.get("words", "").strip()
     address = "/search?" + urlencode({"q": words, "order": "newest"})
-    return await _rename_page(request, _Named(words, words, words, address, "", True), form)
+    named = _Named(words, words, words, address, are_words=True)
+    return await _rename_page(request, named, form)
 
 
 async def _read_form_of_rename(request: Request) -> Mapping[str, str]:
@@ -123,10 +124,10 @@ def _redirect_to_renamed(
     lines = len(plan.lines)
     path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
     messages = []
-    if not named.are_words:
-        messages = [
-            translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")
-        ]
+    if path:
+        messages = [translate("Renamed to %(path)s.", path=path)]
+    elif named.id:
+        messages = [translate("Renamed.")]
     if lines:
         counts = {"lines": lines, "files": plan.file_count}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
@@ -136,10 +137,8 @@ def _redirect_to_renamed(
             translate("Changed by a program again and again, and left: %(files)s.", files=files)
         )
     message = " ".join(messages)
-    where = f"/folder/{quote(path)}"
-    if named.are_words:
-        where = "/"
-    elif named.id:
+    where = f"/folder/{quote(path)}" if path else "/"
+    if named.id:
         where = f"/entry/{plan.ids.get(named.id, named.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)
 
