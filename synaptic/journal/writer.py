@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -479,21 +479,18 @@ class FileWriter:
 @contextmanager
 def _folder_lock(folder: Path) -> Iterator[None]:
     """Excludes other homes that write to this folder, for OTHERS_S, if the system can."""
-    fd = -1
-    with suppress(ImportError, OSError):
-        fcntl = import_module("fcntl")  # Windows has none
-        fd = os.open(folder, os.O_RDONLY)
-        until = time.monotonic() + OTHERS_S
-        while time.monotonic() < until:
-            with suppress(BlockingIOError):
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            time.sleep(LOCK_POLL_S)
-    try:
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):
+            fcntl = import_module("fcntl")  # Windows has none
+            fd = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, fd)
+            until = time.monotonic() + OTHERS_S
+            while time.monotonic() < until:
+                with suppress(BlockingIOError):
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                time.sleep(LOCK_POLL_S)
         yield
-    finally:
-        if fd >= 0:
-            os.close(fd)
 
 
 def _lock_held_error(holder: str, waited_s: float) -> Busy:
