@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..filters import Filters
 from ..kinds import KINDS, has_expired
-from ..language.analysis.forms import names_of_code
+from ..language.analysis.forms import NAME_OF_CODE
 from ..models import DEFAULT_IMPORTANCE, EntryType, Texts
 from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
@@ -119,7 +119,7 @@ def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 def exact_words(evidence: Evidence) -> Texts:
     """The quoted phrases of the query, and the names of code in it."""
-    return (*evidence.plan.parsed.phrases, *names_of_code(evidence.plan.parsed.text))
+    return (*evidence.plan.parsed.phrases, *NAME_OF_CODE.findall(evidence.plan.parsed.text))
 
 
 def put_exact_first(ranked: Ranking, evidence: Evidence) -> Ranking:

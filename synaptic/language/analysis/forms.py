@@ -48,13 +48,9 @@ _CODE = re.compile(
     | [A-Z][A-Z0-9]+-\d[\d-]*                 # a ticket
     """
 )
-_NAME_OF_CODE = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
-
-
-def names_of_code(text: str) -> Texts:
-    """The names of code in a question, which have no other wording: `TIMEOUT_S`."""
-    tokens = (token.strip("`'\"()?!.,:;") for token in text.split())
-    return tuple(token for token in tokens if _NAME_OF_CODE.fullmatch(token))
+_SIGN = r"""[`'"()?!.,:;]*"""
+NAME_OF_CODE = re.compile(rf"(?<!\S){_SIGN}([A-Za-z0-9]+(?:_[A-Za-z0-9]+)+){_SIGN}(?!\S)")
+"""A name of code in a question, which has no other wording: `TIMEOUT_S`."""
 
 
 def strategy_by_form(parsed: ParsedQuery) -> Strategy:
