@@ -84,8 +84,7 @@ _IN_FORCE = f"""NOT (e.twin = 0 AND EXISTS (
     SELECT 1 FROM supersedes s CROSS JOIN entry new ON new.rowid = s.entry
     WHERE s.target = e.own_id AND {_REPLACES.replace("old.", "e.")})
     AND {HAS_ONE_PASSAGE.format("e")})"""
-"""The condition of entries that are not hidden, asked for each row: a list of ten looks at few.
-"""
+"""The condition of entries that are not hidden, asked for each row of a list."""
 
 SOURCE = """
     coalesce(e.via, (

@@ -569,8 +569,8 @@ class Index:
 
     def with_one_passage(self, rowids: Sequence[int]) -> set[int]:
         """Those of these entries that have one passage at most."""
-        condition = HAS_ONE_PASSAGE.format("e")
-        sql = f"SELECT rowid FROM entry e WHERE rowid IN {BOUND_LIST} AND {condition}"
+        one = HAS_ONE_PASSAGE.format("entry")
+        sql = f"SELECT rowid FROM entry WHERE rowid IN {BOUND_LIST} AND {one}"
         return set(self.engine.column(sql, json.dumps(rowids)))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:

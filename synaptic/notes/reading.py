@@ -50,9 +50,7 @@ from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
 GRAMMAR = 15
-"""The version of this reader. An index made by another version is made anew. 14: a fence or a
-comment that is left open in a list item ends with the item.
-"""
+"""The version of this reader: an index that another one made is made anew."""
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"
 IN_DOUBT = (OPEN_FENCE, FENCED)
@@ -621,13 +619,13 @@ class _Reader:
             is_titled = is_whole and not self.named_day and (h1 or self.has_front)
             if not (says_more or is_titled):
                 return None
-        aliases = ""
+        aliases = project = ""
         if not name:
             self.has_note = True
             title = title or self.front.title or self._stem()
             tags = unique((*tags, *self.front_tags))
             aliases = ", ".join(self.front.aliases)
-        project = None if name else dict(self.front.fields).get("project", "").strip(" []")
+            project = dict(self.front.fields).get("project", "").strip(" []")
         at, source = self._note_moment()
         return self._made(
             name,
