@@ -8,7 +8,7 @@ happens here, alike for the text that is indexed and for the query that looks fo
 | Chinese, Japanese, Korean              | overlapping pairs: 東京都: 東京 京都 都         |
 | Thai, Lao, Khmer, Burmese              | the same, a letter with its marks being one     |
 | Arabic                                 | one form of alef, ya and ta; no vowels, article |
-| letters that are not a letter plus accent | ß ss, ł l, ø o, đ d, æ ae, œ oe                 |
+| letters that are not a letter plus accent | ß ss, ł l, ø o, đ d, ı i, þ th, æ ae, œ oe     |
 | full-width and other compatible forms  | the plain ones (NFKC)                           |
 | signs and emoji: € ± → 🐛                | a letter for private use, which is a word       |
 
@@ -91,8 +91,9 @@ _UNWRITTEN = re.compile(
     "\U0001f3fb-\U0001f3ff]+"
 )
 _LETTERS: dict[int, Any] = {
-    **str.maketrans("łŁøØđĐآأإٱىة", "llooddاااايه"),
+    **str.maketrans("łŁøØđĐðÐħĦŧŦıآأإٱىة", "llooddddhhttiاااايه"),
     **str.maketrans({"ß": "ss", "ẞ": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe"}),
+    **str.maketrans({"þ": "th", "Þ": "th"}),
 }
 
 

@@ -49,7 +49,7 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 15
+GRAMMAR = 16
 """The version of this reader: an index that another one made is made anew."""
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"

@@ -35,6 +35,8 @@ NOTES = {
     "russian": "Мы решили перенести базу данных на новый сервер.",
     "vietnamese": "Cuộc họp về cơ sở dữ liệu ở Hà Nội.",
     "danish": "Mødet om rød grød blev flyttet til Århus.",
+    "turkish": "Aydın ailesiyle ışık ve kapı konuşuldu.",
+    "icelandic": "Fundur með Þórði um veðurstöðina í Hafnarfirði.",
     "english": "The quick brown fox decided on PostgreSQL.",
 }
 
@@ -84,6 +86,11 @@ QUERIES = [
     ("Ha Noi", "vietnamese"),
     ("rod", "danish"),
     ("Arhus", "danish"),
+    ("Aydin", "turkish"),
+    ("ISIK", "turkish"),
+    ("kapı", "turkish"),
+    ("Thordi", "icelandic"),
+    ("vedurstodina", "icelandic"),
     ("foxes", "english"),
     ("postgresql", "english"),
 ]
