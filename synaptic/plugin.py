@@ -223,6 +223,10 @@ DATE_WORDS: Door[[Workspace, str, str], tuple[str, Texts]] = Door("date_words")
 """A text that is saved, in which the days of its tasks are dates, and what is said of that;
 lines of the text before stay.
 """
+NOTE_EDITED: Door[[Workspace, Mapping[str, int | None]], Texts] = Door("note_edited")
+"""Keeps what an editor took out of files; what is said of it. By path the digest that the index
+had, 0 of a file that Synaptic wrote.
+"""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note, or a folder `x/`, another name; True if a person confirms."""
 PLAN_WORDS: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_words")
@@ -245,7 +249,9 @@ changes.
 
 def with_doors(ws: Workspace) -> Workspace:
     """The workspace, which asks at these doors while it saves."""
-    return replace(ws, begin_day=BEGIN_DAY.ask_in_turn, date_words=DATE_WORDS.ask_in_turn)
+    begin_day, date_words = BEGIN_DAY.ask_in_turn, DATE_WORDS.ask_in_turn
+    note_edited = NOTE_EDITED.ask_in_turn
+    return replace(ws, begin_day=begin_day, date_words=date_words, note_edited=note_edited)
 
 
 def add_own_command(name: str) -> None:

@@ -83,7 +83,7 @@ SAME_MEANING = {
     *COMMANDS_AND_VERBS.split(),  # a command, and the verb that it calls
     *("read", "find", "_record"),  # of each source of an import
     *("put", "drop"),  # of each format of settings
-    *("news", "main"),  # of each feature; of each entrance
+    *("news", "catch_up", "main"),  # of each feature; of each entrance
 }
 
 

@@ -114,15 +114,15 @@ class Journal(JournalFiles):
                         self.saved.forget(id)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, within_s: float | None = None) -> Iterator[None]:
         """The write lock, as a context; within another such context it is held already. Raises
-        Busy, as `locked` says.
+        Busy, as `locked` says, here after `within_s`, else after five seconds.
         """
         if self._lock_holder == get_ident():
             yield
             return
         self.prepare()
-        with self.writer.locked(self._lock_timeout_s):
+        with self.writer.locked(self._lock_timeout_s if within_s is None else within_s):
             self._lock_holder = get_ident()
             try:
                 if (self.state / UNSAVED).exists():

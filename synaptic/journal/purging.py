@@ -8,10 +8,11 @@ from ..errors import JournalError, NotFound
 from ..models import Entry
 from ..notes.blocks import LINE_ENDS, bytes_of_text
 from .changelog import ChangeLog, FileChange
-from .disk import disk_errors
+from .disk import disk_errors, unlink
 from .entry_edits import Replacement, replace_entry
 from .journal import Journal
 from .runs import open_import_runs, open_rename_runs
+from .saved import path_of_read
 from .trash import Trash, TrashedText
 
 _LEAST_LINE = 12
@@ -33,6 +34,8 @@ def purge_entry(journal: Journal, path: str, id: str) -> Entry | None:
         present = journal.find_or_none(path, id)
         texts = [*(piece.text for piece in pieces), *([present[0]] if present else [])]
         paths = {path, *(piece.path for piece in pieces)}
+        for one in paths:
+            unlink(path_of_read(journal.state, one))
         purges: dict[str, Callable[[], bool]] = {
             "changes": partial(_purge_log, journal.log, id, paths, texts),
             "trash.md": partial(_purge_trash, journal.trash, id),

@@ -256,9 +256,12 @@ def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | Non
     return opened
 
 
-def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]:
+def note_edit(
+    journal: Journal, opened: OpenedFile, *, waits: bool, is_run: bool = True
+) -> list[str]:
     """Leaves in the trash, of the texts that `keep_opened` put there, those that stand no more;
-    returns the ids of their entries. It comes when the editor has ended.
+    returns the ids of their entries. It comes when the editor has ended. Only what `is_run` can
+    be undone as well.
 
     If nothing has changed and the editor may not have waited, all stay. A kill between the two
     steps leaves a text in the trash twice. Raises Busy and JournalError.
@@ -287,7 +290,7 @@ def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]
             left = file_hash(normalize_block(new)) if new else ""
             pieces.append(piece._replace(became=next_id, left=left))
         journal.trash.put(*pieces)
-        if text != data or not status_now:
+        if is_run and (text != data or not status_now):
             ids = [piece.id for piece in pieces]
             with acting(Actor(by="editor")), journal.doing("edit", entries=ids):
                 draft = Draft(text if status_now else None, in_trash=True)

@@ -8,6 +8,7 @@ text:
     ## 09:31 ...                 exactly `bytes` bytes; older versions wrote marks below
 """
 
+import hashlib
 import json
 import os
 import time
@@ -18,6 +19,11 @@ from typing import NamedTuple
 from . import disk
 
 KEEP_DAYS = 7
+
+
+def path_of_read(state: Path, path: str) -> Path:
+    """Where the bytes of a note wait that an editor wrote, until Synaptic writes the note."""
+    return state / "read" / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 class SavedText(NamedTuple):

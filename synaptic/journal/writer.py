@@ -59,7 +59,7 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts are lost), models/, lines/, briefings/ and done/.
+You may delete index* (only access counts are lost), models/, lines/, briefings/, read/, done/.
 Keep trash.md and changes/ (replaced texts), preferences.log (your yes), imports/, forgotten.
 """
 
@@ -352,19 +352,11 @@ class FileWriter:
         if changes and not self._has_expired:
             self._has_expired = True
             with suppress(OSError):
-                self._expire_copies()
+                self.saved.expire()
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome
         return [one for one, is_made in zip(changes, outcomes, strict=True) if is_made]
-
-    def _expire_copies(self) -> None:
-        """Removes what is kept for some days, and is older."""
-        self.saved.expire()
-        if (self.state / disk.DRAFTS).is_dir():
-            from .draft_files import DraftFiles  # most homes have no drafts
-
-            DraftFiles(self.state).expire()
 
     def _changing(self, change: DraftedChange[Any]) -> Steps[bool]:
         """The steps of a change; they return False if the file changed meanwhile."""

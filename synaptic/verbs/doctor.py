@@ -113,10 +113,13 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
 
 
 def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:
-    """Path and bytes of every file outside the journal that holds text: trash, `done/`, open
-    runs, the log of changes, and texts that were added to drafts.
+    """Path and bytes of every file outside the journal that holds text: trash, `done/`,
+    `read/`, open runs, the log of changes, and texts that were added to drafts.
     """
-    done = (journal.saved.path_of(id) for id in journal.saved.ids())
+    done = [
+        *(journal.state / "read").glob("[!.]*"),
+        *map(journal.saved.path_of, journal.saved.ids()),
+    ]
     imports = open_import_runs(journal.state)
     runs = (imports.folder / run.name for run in imports.open())
     own = (journal.trash.path, *journal.log.files())
@@ -543,8 +546,8 @@ def is_open_to_others(home: Path) -> bool:
 _USE = os.R_OK | os.W_OK | os.X_OK
 
 _STATE_FOLDERS = frozenset(
-    "briefings capture changes done drafts imports lines models renames run sync.git".split()
-)
+    "briefings capture changes done drafts imports lines models read renames run".split()
+) | {"sync.git"}
 """The folders of the state folder; whatever else stands in it is a file."""
 _LARGE = frozenset(["trash.md"])
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
@@ -557,6 +560,7 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
+    "read": "Delete that file, or wait: a copy is kept for seven days.",
     "drafts": "Log out in the browser with that draft, or delete the file.",
     "changes": "`synaptic delete ID --purge` leaves no copy of an entry; or delete that file: "
     "its changes then cannot be taken back.",

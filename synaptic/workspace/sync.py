@@ -89,7 +89,8 @@ class SyncReport(NamedTuple):
 
     `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
     stand in the bytes of the index, because another process reads its log. `absent` names
-    sources, folders and files that cannot be read.
+    sources, folders and files that cannot be read. `before` has the digests before of the
+    files that changed, None of one that was not there.
     """
 
     changed: int = 0
@@ -102,6 +103,7 @@ class SyncReport(NamedTuple):
     trouble: str = ""
     unscrubbed: bool = False
     absent: Texts = ()
+    before: Mapping[str, int | None] = {}
 
     @property
     def notices(self) -> Texts:
@@ -387,7 +389,9 @@ def _sync_once(
     if not report.unread and (not written or own <= set(written)):
         index.file.shown_changes = changes
     index.file.is_held = False
-    return report._replace(trouble=index.file.trouble, absent=absent)
+    if report.before and not is_new:
+        absent += ws.note_edited(ws, {**report.before, **dict.fromkeys(own, 0)}) or ()
+    return report._replace(trouble=index.file.trouble, absent=absent, before={})
 
 
 def _compare_files(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]:
@@ -419,9 +423,9 @@ def _files_to_reread(ws: Workspace, reading: str, head: str) -> Collection[str]:
 
 def _stamps_to_write(
     ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str]
-) -> Iterator[tuple[Stamp, bool]]:
-    """(stamp, True if the file must be read, False if only its stamp is new) of the files with
-    an unknown stamp that are to be written.
+) -> Iterator[tuple[Stamp, bool, int | None]]:
+    """(stamp, True if the file must be read, False if only its stamp is new, its digest in the
+    index) of the files with an unknown stamp that are to be written.
 
     A file must be read if its bytes differ, or its time of change, which dates undated entries.
     """
@@ -433,7 +437,7 @@ def _stamps_to_write(
             with suppress(NotFound):
                 same = indexed[1] == hash64(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
-            yield stamp, not same
+            yield stamp, not same, indexed and indexed[1]
 
 
 def _write_changes(
@@ -467,14 +471,17 @@ def _write_changes(
         writer.apply_files(files.rows(redated, head), removed, reading=reading, head=head)
     finally:
         ws.paces.reading.note(0)
-    moves = _find_moves(gone, files.digests)
+    added = {path: new for path, (old, new) in files.digests.items() if old is None}
+    moves = _find_moves(gone, added)
     if moves:
         from ..journal.moves import note_moves  # few syncs find a note that moved
 
         note_moves(ws.config.state, moves)
     if is_whole and not files.unread:
         writer.drop_spare()
-    return SyncReport(changed=files.read, removed=len(removed), unread=files.unread)
+    before = {path: old for path, (old, _) in files.digests.items()}
+    before |= {path: stored and stored[1] for path, stored in gone.items()}
+    return SyncReport(len(files.digests), len(removed), unread=files.unread, before=before)
 
 
 def _stamps_of_known(ws: Workspace, written: Sequence[str]) -> list[Stamp]:
@@ -491,7 +498,7 @@ def _stamps_of_known(ws: Workspace, written: Sequence[str]) -> list[Stamp]:
 
 class _ChangedFiles:
     """Reads files that changed until `end`, a `time.monotonic`, and counts those that are left
-    `unread`. `digests` are the hashes of those that are not among the `indexed_paths`.
+    `unread`. `digests` are the old and the new hash of each that was read.
     """
 
     def __init__(
@@ -503,11 +510,9 @@ class _ChangedFiles:
         left = large if end < math.inf else []
         self._ws = ws
         self._stamps = [one for one in stamps if one not in left]
-        self._indexed_paths = indexed_paths
         self._end = end
-        self.read = 0
         self.unread = len(left)
-        self.digests: dict[str, int] = {}
+        self.digests: dict[str, tuple[int | None, int]] = {}
 
     def rows(self, redated: Collection[str], head: str) -> Iterator[FileRows | Stamp]:
         """Yields what the index keeps of each file, or its stamp if no more is new. It reads
@@ -515,8 +520,8 @@ class _ChangedFiles:
         """
         rules = read_log(self._ws.config.state)
         size = 0
-        for stamp, must_read in _stamps_to_write(self._ws, self._stamps, redated):
-            is_further = self.read >= LEAST_FILES or size >= LEAST_BYTES
+        for stamp, must_read, digest in _stamps_to_write(self._ws, self._stamps, redated):
+            is_further = len(self.digests) >= LEAST_FILES or size >= LEAST_BYTES
             if is_further and time.monotonic() > self._end:
                 self.unread += len(self._stamps) - self._stamps.index(stamp)
                 return
@@ -526,11 +531,9 @@ class _ChangedFiles:
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
                 file = _read_file(self._ws, stamp, head, rules)
-                if stamp.path not in self._indexed_paths:
-                    self.digests[stamp.path] = file.digest
+                self.digests[stamp.path] = digest, file.digest
                 yield file
-                self.read += 1
-            self._ws.paces.reading.note(len(self._stamps) - self.read)
+            self._ws.paces.reading.note(len(self._stamps) - len(self.digests))
 
 
 def _find_moves(

@@ -5,7 +5,7 @@ clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import date, datetime
@@ -40,6 +40,8 @@ class Workspace:
     """A text with dates for the words by which its tasks say their day, and what is said of
     that; the lines of an earlier text stay.
     """
+    note_edited: Callable[[Workspace, Mapping[str, int | None]], Texts | None] = lambda *_: None
+    """Keeps what an editor took out of files, and says so (`editor_losses`)."""
 
     @property
     def own_journal(self) -> Journal:

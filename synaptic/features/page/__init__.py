@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...journal.disk import DRAFTS
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
 COMMANDS = dict.fromkeys(("serve", "token"), f"{__name__}.page_commands") | {
     "book": f"{__name__}.book_command"
 }
+
+
+def catch_up(ws: Workspace) -> None:
+    """Removes files of drafts that nobody saved for long."""
+    if (ws.config.state / DRAFTS).is_dir():
+        from ...journal.draft_files import DraftFiles  # most homes have no drafts
+
+        DraftFiles(ws.config.state).expire()
 
 
 def begin_day(ws: Workspace, at: datetime) -> str:

@@ -3,11 +3,11 @@ backups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...models import Entry, Receipt
+    from ...models import Entry, Receipt, Texts
     from ...plugin import ReviewFinding
     from ...workspace.workspace import Workspace
 
@@ -19,6 +19,13 @@ def repair(ws: Workspace) -> None:
     from .repairs import repair_home
 
     repair_home(ws)
+
+
+def note_edited(ws: Workspace, before: Mapping[str, int | None]) -> Texts:
+    """Keeps what an editor took out of files; returns what is said of it."""
+    from .editor_losses import keep_lost_texts
+
+    return keep_lost_texts(ws, before)
 
 
 def review(ws: Workspace, project: Sequence[str], near: bool) -> list[ReviewFinding]:
