@@ -37,6 +37,7 @@ OFFERED = {
 """By what is typed what completes it; "" leaves it to bash, which completes files."""
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_commands_options_and_values(home: ForkedHome, tmp_path: Path) -> None:

@@ -456,6 +456,7 @@ def files_of(home: Home) -> dict[str, bytes]:
     return home.files() if home.journal.is_dir() else {}
 
 
+@pytest.mark.slow
 def test_a_disk_of_few_pages(
     small_disk: SmallDisk, forks: Forks, tmp_path: Path, rounds: Rounds
 ) -> None:

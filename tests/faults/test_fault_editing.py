@@ -201,6 +201,7 @@ def unknown(server: Server, ids: list[str]) -> set[str]:
         return {*ids}
 
 
+@pytest.mark.slow
 @pytest.mark.fault(row=4)
 def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> None:
     """Whatever an editor writes over, at whatever moment: what was acknowledged stands, or

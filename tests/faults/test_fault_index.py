@@ -569,6 +569,7 @@ def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: P
     assert set(became) == {"healed"}, became
 
 
+@pytest.mark.slow
 def test_random_bytes_at_random_places(bench: Bench, rounds: Rounds, tmp_path: Path) -> None:
     before = journal_state(bench.home)
     became: dict[str, list[int]] = {}

@@ -139,6 +139,7 @@ def test_the_packages_of_features_are_known(
     assert {"jinja2", "markdown_it", "nh3"} <= page_only
 
 
+@pytest.mark.slow
 def test_the_core_runs_without_the_libraries_of_features(
     tmp_path: Path, only_features: set[str]
 ) -> None:

@@ -136,6 +136,7 @@ def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
         assert server.client.get("/").status_code == 200
 
 
+@pytest.mark.slow
 def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
     with served(tmp_path / "home", first=SHORT) as server:
         with (

@@ -164,6 +164,7 @@ def test_the_most_that_is_given_is_said_also_to_a_reader(home: Path) -> None:
         assert "The first 2 of 6 entries" in printed and printed.count("<article") == 2
 
 
+@pytest.mark.slow
 def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
     """The zip takes several looks at the journal, each on one thread from its begin on."""
     home = tmp_path / "home"

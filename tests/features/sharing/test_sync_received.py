@@ -96,6 +96,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_an_odd_file_stays_for_those_who_can_receive_it(machines: Machines) -> None:
     """A clone by git adds odd files; one machine cannot receive them, another clone can."""
@@ -192,6 +193,7 @@ def test_a_large_file_that_a_person_committed_is_sent_and_holds_up_nobody(
     assert attic.ask("sync")["sent"] == 0 and {"big.md", "big.dat"} < machines.tree().keys()
 
 
+@pytest.mark.slow
 def test_a_file_that_becomes_a_folder_and_back_does_so_everywhere(machines: Machines) -> None:
     desk, attic = machines.shared("desk", "attic")
     place = desk.journal / "a.md"
@@ -212,6 +214,7 @@ def test_a_file_that_becomes_a_folder_and_back_does_so_everywhere(machines: Mach
     assert (attic.journal / "a.md").read_text() == "# A file again\n"
 
 
+@pytest.mark.slow
 def test_a_link_in_the_place_of_a_note_stays_for_the_others(machines: Machines) -> None:
     """Also where the note was edited or deleted here."""
     desk, attic = machines.shared("desk", "attic")
@@ -284,6 +287,7 @@ def test_a_note_that_is_left_out_and_written_here_is_merged(machines: Machines) 
     assert text == (desk.journal / "plans.md").read_text()
 
 
+@pytest.mark.slow
 def test_an_editor_that_writes_on_holds_up_its_own_file_alone(machines: Machines) -> None:
     desk, attic = machines.shared("desk", "attic")
     note, other = (attic.journal / name for name in ("a.md", "b.md"))

@@ -294,6 +294,7 @@ def web(user: User) -> Iterator[str]:
         serving.join()
 
 
+@pytest.mark.slow
 def test_over_https_the_authority_and_the_password_of_the_user_count(
     user: User, web: str
 ) -> None:
