@@ -11,7 +11,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from ...workspace.workspace import Workspace
 
 MOST_FILES = 20
 """Of so many files a person may have edited each by hand; more are a checkout or a copy."""
-MOST_BYTES = 1_000_000
+MOST_BYTES = 500_000
 """The size of a file above which no copy of it is kept."""
 PART_LEFT = 0.5
 """Less of its words than this, and a text counts as taken out. By eye."""
@@ -49,17 +49,27 @@ def keep_lost_texts(ws: Workspace, before: Mapping[str, int | None]) -> Texts:
         for copy in copies.values():
             disk.unlink(copy)
         return ()
-    copied = [path for path in own if before[path] != 0 or copies[path].exists()]
-    if not copied:
-        return ()
-    with suppress(Busy, JournalError), journal.writing(0):
-        now = {path: _bytes_of(journal, path) for path in own}
-        emptied = tuple(_note_losses(journal, now, before))
-        for path in copied:
-            _keep(journal, path, now[path])
-        _expire(journal.state)
-        return emptied
+    with suppress(Busy, JournalError, OSError):
+        copied = [path for path in own if before[path] != 0 or copies[path].exists()]
+        if copied:
+            with journal.writing(0):
+                return _keep_and_compare(journal, own, before, copied)
     return ()
+
+
+def _keep_and_compare(
+    journal: Journal,
+    paths: Sequence[str],
+    before: Mapping[str, int | None],
+    copied: Sequence[str],
+) -> Texts:
+    """Does what `keep_lost_texts` says, under the lock; keeps copies of the files `copied`."""
+    now = {path: _bytes_of(journal, path) for path in paths}
+    emptied = tuple(_note_losses(journal, now, before))
+    for path in copied:
+        _keep(journal, path, now[path])
+    _expire(journal.state)
+    return emptied
 
 
 def _note_losses(
