@@ -44,7 +44,10 @@ FOLDER = "attachments"
 SETTINGS = ".obsidian/app.json"
 NAME_CHARS = 60
 OTHER_SUFFIX = ".bin"
-MAY_TELL = "`{name}` is kept as it is, and may hold the place where it was made."
+MAY_TELL = (
+    "`{name}` is kept as it is, and may hold the place where it was made. No search reads it: "
+    "write the words that should find it."
+)
 _OTHER_PICTURE = b"ftyp"
 """Stands in HEIC and AVIF files, also in forms that Synaptic does not know."""
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())

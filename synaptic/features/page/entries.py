@@ -464,6 +464,21 @@ async def _deleted_page(request: Request) -> Response:
     )
 
 
+async def _purge_entry(request: Request) -> Response:
+    """Removes what the trash and the log keep of a deleted entry."""
+    await read_form(request)
+    id = request.path_params["id"]
+    gone = await run_verb(request, removing.deleted_entries)
+    if id not in {one.id for one in gone}:
+        raise NotFound(
+            translate("The trash has no such entry."), translate("Delete it first, then again.")
+        )
+    receipt = await run_verb(request, removing.delete, id, purge=True, confirms=True)
+    message = translate("Deleted for good: the trash and the earlier texts hold it no more.")
+    message = localize_sentence(join_sentences([message, *receipt.notices]))
+    return redirect_with_message(request, "/deleted", message)
+
+
 async def _restore_entry(request: Request) -> Response:
     await read_form(request)
     receipt = await run_verb(
@@ -551,6 +566,7 @@ PAGES = [
     Page("/entry/{id}/edit", "writer", _entry_form_page, methods=["GET", "POST"]),
     Page("/entry/{id}/delete", "writer", _delete_page, methods=["GET", "POST"]),
     Page("/entry/{id}/restore", "writer", _restore_entry, methods=["POST"]),
+    Page("/entry/{id}/purge", "writer", _purge_entry, methods=["POST"]),
     Page("/entry/{id}/confirm", "writer", _confirm_preference, methods=["POST"]),
     Page("/entry/{id}/open", "writer", _open_in_editor, methods=["POST"]),
 ]

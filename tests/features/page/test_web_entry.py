@@ -403,6 +403,20 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
     )
 
 
+def test_what_was_deleted_can_be_deleted_for_good(server: Served, home: Path) -> None:
+    id = write(server, "Mr. Seidl wants to be forgotten.\n\nHis left knee.")
+    assert server.post(f"/entry/{id}/purge").status_code == 404
+    assert "left knee" in server.client.get(f"/entry/{id}").text
+    server.delete(id)
+    assert "Delete for good" in server.client.get("/deleted").text
+    assert server.post(f"/entry/{id}/purge").status_code == 303
+    told = text_of(server.client.get("/deleted"))
+    assert "Deleted for good:" in told and "Seidl" not in told
+    held = [file for file in home.rglob("*") if file.is_file()]
+    assert not [file for file in held if b"left knee" in file.read_bytes()]
+    assert server.post(f"/entry/{id}/restore").status_code == 404
+
+
 @pytest.mark.parametrize("javascript", [True, False])
 def test_the_way_back_after_a_delete_shows_a_page(
     browser: Browser, server: Served, javascript: bool
