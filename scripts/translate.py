@@ -88,6 +88,10 @@ ELSEWHERE = (
     ),
 )
 """Files and folders of the package whose errors no page shows: only a terminal or an agent."""
+NAMED_BY_IMPORT = [
+    f"features/importing/readers/{n}.py" for n in ("choice", "documents", "evernote")
+]
+"""Of these the page shows why a file, or a part of it, is not imported."""
 UNCHANGED = datetime(2026, 1, 1, tzinfo=UTC)
 """The date in each header: a catalogue without a change stays as it is."""
 HEADER: dict[str, Any] = {
@@ -193,7 +197,8 @@ def _in_tables() -> Iterator[str]:
 def place_of_sentences(path: Path) -> str:
     """Returns the path of a file in the package; "" if no page shows what it says."""
     place = path.relative_to(ROOT / "synaptic").as_posix()
-    is_elsewhere = place.startswith(ELSEWHERE) or place.endswith(("command.py", "commands.py"))
+    is_elsewhere = place.startswith(ELSEWHERE) and place not in NAMED_BY_IMPORT
+    is_elsewhere = is_elsewhere or place.endswith(("command.py", "commands.py"))
     return "" if is_elsewhere else place
 
 

@@ -27,11 +27,13 @@ from .models import frozen
 if TYPE_CHECKING:
     from datetime import datetime
     from importlib.metadata import EntryPoint
+    from pathlib import Path
 
     from .config import Config
     from .index.rows import Stored
     from .journal.standing import LoggedRun
     from .models import Entry, Json, Receipt, Texts
+    from .workspace.importable import PlannedImport
     from .workspace.many_edits import EditPlan
     from .workspace.workspace import Workspace
 
@@ -227,6 +229,8 @@ NOTE_EDITED: Door[[Workspace, Mapping[str, int | None]], Texts] = Door("note_edi
 """Keeps what an editor took out of files; what is said of it. By path the digest that the index
 had, 0 of a file that Synaptic wrote.
 """
+PLAN_UPLOADS: Door[[Workspace, Path], PlannedImport] = Door("plan_uploads")
+"""The plan that takes in the files of a folder, for the page."""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note, or a folder `x/`, another name; True if a person confirms."""
 PLAN_WORDS: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_words")

@@ -37,8 +37,14 @@ _MOST_AT_ONCE = 2_000_000
 
 
 def insert_blocks(journal: Journal, run: Run) -> None:
+    """Puts the blocks of a run into their files, as `insert_in_parts` does."""
+    for _ in insert_in_parts(journal, run):
+        pass
+
+
+def insert_in_parts(journal: Journal, run: Run) -> Iterator[None]:
     """Puts the blocks of a run into their files, in order of time, each file written once, and
-    many at once.
+    many at once; yields after these, when others may write.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
     that a run that was killed is finished by the same call. Raises JournalError, Busy or
@@ -58,6 +64,7 @@ def insert_blocks(journal: Journal, run: Run) -> None:
                 journal.writer.change(path, makes[path])
             inject_fault("woven")
         time.sleep(_PAUSE_S)
+        yield
     hashes = tuple(replace(block, text="") for block in run.blocks)
     with journal.writing():
         open_import_runs(journal.state).put(replace(run, open=False, blocks=hashes))

@@ -94,7 +94,7 @@ def clean_file(name: str, data: bytes) -> CleanFile:
     if is_note(own_name):
         raise InvalidArgument(
             "`{name}` is a note and cannot be an attachment.",
-            "`synaptic import` takes in notes.",
+            "Import, in the menu More or as `synaptic import`, takes in notes.",
             name=own_name,
         )
     try:

@@ -11,9 +11,11 @@ from ...models import short_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ...journal.standing import LoggedRun
     from ...models import Entry, Json, Texts
+    from ...workspace.importable import PlannedImport
     from ...workspace.workspace import Workspace
 
 COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands") | {
@@ -33,6 +35,14 @@ def catch_up(ws: Workspace) -> None:
     from .import_runs import digest_noted_sessions
 
     digest_noted_sessions(ws)
+
+
+def plan_uploads(ws: Workspace, folder: Path) -> PlannedImport:
+    """Returns the plan that takes in the files which a person gave the page."""
+    from .import_runs import plan_files
+    from .uploaded import UploadedImport
+
+    return UploadedImport(folder, plan_files(ws, folder))
 
 
 def take_back_run(

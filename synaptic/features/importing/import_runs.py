@@ -10,7 +10,15 @@ entry.
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -40,7 +48,7 @@ from ...journal.entry_edits import edit_entry
 from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import (
     bring_pictures_back,
-    insert_blocks,
+    insert_in_parts,
     remove_blocks,
     remove_pictures,
     save_picture,
@@ -81,11 +89,12 @@ from .readers.record import (
     readers_by_source,
     report_errors,
 )
-from .readers.source import find_files, modification_time
+from .readers.source import find_files, is_upload, modification_time
 from .session_rules import propose_rules_of_sessions
 
 IMPORT = "import"
 """The verb of an import in the log of changes."""
+END = object()
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """The most entries and characters of one run, which are kept in memory. The next run of the
 same import continues after them.
@@ -273,6 +282,7 @@ def plan_files(
             raise _no_such_place(place)
         for folder in (real_path(place), *real_path(place).parents):
             is_taken = place.is_file() and not is_note(place.name)  # a .docx in a vault
+            is_taken = is_taken or is_upload(place)
             if folder in apart and not is_taken:
                 raise InvalidArgument(
                     f"Nothing of {place} is imported: {apart[folder]}.", "Name another folder."
@@ -390,8 +400,21 @@ def _read_records(
 
 
 def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
-    """Writes the entries of a plan, each day file in one step. If the process is killed,
-    `resume_runs` finishes the run.
+    """Writes the entries of a plan, as `write_in_parts` does."""
+    parts = write_in_parts(ws, planned, name)
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            done: Done = end.value
+            return done
+
+
+def write_in_parts(
+    ws: Workspace, planned: ImportPlan, name: str = ""
+) -> Generator[None, None, Done]:
+    """Writes the entries of a plan, each day file in one step; yields where others may write,
+    and returns what was done. If the process is killed, `resume_runs` finishes the run.
     """
     name = open_import_runs(ws.journal.state).free_name(
         name or f"{planned.name}-{ws.clock():%Y%m%d-%H%M%S}"
@@ -402,6 +425,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         with report_errors(planned.skip, picture):
             path = save_picture(ws.own_journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
+        yield
     projects = {project_key(one.entry.project or "") for one in coming}
     _write_projects(
         ws.config.state,
@@ -409,13 +433,19 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     )
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
-    with ws.own_journal.doing(IMPORT, entry_count_text(len(coming)), run=name):
-        if blocks or not coming:  # one that brought nothing is known, too
-            insert_blocks(ws.own_journal, Run(name, blocks, pictures=pictures))
-        for path, entry, record in planned.grown:
-            with suppress(NotFound):
-                update = partial(update_from_source, ws, entry)
-                edit_entry(ws.own_journal, path, entry.id, update, keep=record.is_correction)
+    doing = partial(ws.own_journal.doing, IMPORT, entry_count_text(len(coming)), run=name)
+    if blocks or not coming:  # one that brought nothing is known, too
+        inserting = insert_in_parts(ws.own_journal, Run(name, blocks, pictures=pictures))
+        is_more = True
+        while is_more:
+            with doing():
+                is_more = next(inserting, END) is not END
+            yield
+    for path, entry, record in planned.grown:
+        with doing(), suppress(NotFound):
+            update = partial(update_from_source, ws, entry)
+            edit_entry(ws.own_journal, path, entry.id, update, keep=record.is_correction)
+        yield
     if pictures and not blocks:
         _note_pictures(ws, {one.entry.id for one in planned.grown}, pictures)
     corrected = tuple(one.entry.id for one in planned.grown if one.record.is_correction)

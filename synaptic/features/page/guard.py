@@ -34,7 +34,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...models import Texts
+from ...models import Pairs, Texts
 from ...serving.running import RunningServer
 from .translation import (
     LOCALES,
@@ -61,6 +61,8 @@ form sends three bytes for each byte that is not a letter or digit.
 """
 WITH_FILES = re.compile(r"/draft|/new|/edit|/entry/[^/]+/edit")
 """Matches the paths of pages whose form uploads files."""
+IMPORT_BYTES = 1_000_000_000
+"""The most bytes of a request with files to import, which go to the disk as they come."""
 ANY_ADDRESS = "*"
 """A value in `hosts` that allows any IP address, but no host name."""
 READING = ("GET", "HEAD", "OPTIONS")
@@ -102,6 +104,7 @@ class Visitor:
     `journals` are those that it may read, None for all. `box` names the folder with the files
     of this browser's drafts; empty if it may not write. `grant` is the hash of the token with
     which it logged in. `was_asked_to_stay`: a page asked whether it shall stay logged in.
+    `left_out` are (place, reason) of what its last import left out.
     `saving` are the requests that save a text now; `saved` are the versions of its last texts
     that were saved, of `saves` in all.
     """
@@ -117,6 +120,7 @@ class Visitor:
     box: str = ""
     grant: str = ""
     was_asked_to_stay: bool = False
+    left_out: Pairs = ()
     saving: set[asyncio.Task[Any]] = field(default_factory=set)
     saved: dict[int, str] = field(default_factory=dict)
     saves: int = 0
@@ -215,6 +219,8 @@ class Guard:
         most = LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
         if WITH_FILES.fullmatch(scope["path"]):
             most = FILES_BYTES
+        if scope["path"] == "/import":
+            most = IMPORT_BYTES
         got = 0
 
         async def limited() -> Message:

@@ -14,6 +14,7 @@ from .browsers import (
     visitor_with_token,
 )
 from .guard import Visitor, cookie_name
+from .import_pages import remove_uploads
 from .site import Page, page, read_form, run_verb, session_of, site_of
 from .translation import mark_text, translate
 
@@ -78,6 +79,7 @@ async def _log_out_session(request: Request) -> Response:
         return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache"'})
     if session.box:
         await run_verb(request, lambda ws: DraftFiles(ws.config.state).remove_box(session.box))
+        await run_verb(request, remove_uploads, session)
     answer = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
     answer.delete_cookie(draft_cookie_name(request.scope), httponly=True, samesite="strict")
     return answer

@@ -58,7 +58,7 @@ STATUS = {
 SAVED, SAVED_S = 20, 30 * 86_400
 """The most texts that a session names as saved, and the seconds for which its browser knows."""
 _VERSION = re.compile(r"[a-z0-9]{1,16}-[0-9]{1,9}")
-_BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
+_BACK = re.compile(r"/(?:tasks|import|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE / "templates"),

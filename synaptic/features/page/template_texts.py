@@ -72,6 +72,7 @@ def type_word(name: object) -> str:
 
 SCRIPT_TEXTS = (
     mark_text("“%(file)s” was not added. %(reason)s"),
+    mark_text("That is too much at once. Choose fewer files."),
     mark_text("Synaptic does not answer."),
     mark_text(
         "Nothing was saved yet, because Synaptic does not answer. %(where)s, and is sent "

@@ -23,6 +23,7 @@ SEEN = PAGES | {
     "devices": "/devices",
     "phone": "/phone",
     "deleted": "/deleted",
+    "import": "/import",
     "rename": f"/entry/{DECISION}/rename",
     "text": "/edit?path=2026/2026-11-05.md",
     "offline": "/offline",

@@ -43,6 +43,7 @@ ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md", "phone": "/phone"
 ALL |= {"browsers": "/devices", "deleted": "/deleted", "folder": "/folder"}
 ALL |= {"print": "/print?since=2026-11-05&until=2026-11-05", "tag": "/tag/tag-1"}
 ALL |= {"sums": "/sums", "book": "/book?since=2026-11-05&until=2026-11-05"}
+ALL |= {"import": "/import"}
 ALL |= {"rename": f"/entry/{DECISION}/rename"}
 OF_A_MODE = {
     "type": "rule",

@@ -30,7 +30,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname, join, splitext
 
-from ....errors import SynapticError
+from ....errors import Sentence, SynapticError
 from ....files import SETTINGS_BYTES, real_path
 from ....journal.backups import READ_ME, is_backup
 from ....journal.folder import is_note
@@ -44,7 +44,7 @@ from .documents import ENDINGS, pictures_beside
 from .evernote import ENDING as EVERNOTE
 from .jrnl import begins_with_entry
 from .pages import notion_ids
-from .record import Skipped, find_reader
+from .record import Skipped, find_reader, reason_of
 from .shared import DAY_FILE
 
 _OF_PROGRAMS = ("node_modules", "__pycache__", "__MACOSX")
@@ -83,6 +83,8 @@ READABLE = (
 )
 """What an import reads, for people."""
 NOT_READ = "files are not read"
+_IS_NOTE = "it is a note of the journal already, {path}"
+_SAVE_ANEW = "{suffix} files are not read: save it as .docx in its program"
 _LITTER = ("~", ".swp", ".tmp", ".part", ".crdownload")
 
 
@@ -124,7 +126,7 @@ class DroppedFiles:
         self._exports = {"": Export(path, dict(sorted(others.items())))}
         for name in zips:
             if files[name].is_file() and not zipfile.is_zipfile(files[name]):
-                skipped(name, "it is not a zip, or a damaged one")
+                skipped(name, Sentence("it is not a zip, or a damaged one"))
                 continue
             try:
                 opened = open_export(files[name], partial(self._skip, f"{name}/"))
@@ -175,7 +177,7 @@ class DroppedFiles:
         for within, export in self._exports.items():
             for name in export.keys() - export.attached:
                 if is_picture_name(name) and not _hidden_part(name):
-                    self._skip(within, name, "no text shows this picture")
+                    self._skip(within, name, Sentence("no text shows this picture"))
 
     def _skip(self, within: str, where: str, why: str) -> None:
         self._skipped(f"{within}{where}", why)
@@ -187,7 +189,7 @@ class DroppedFiles:
         names_by_source: dict[str, list[str]] = {}
         left_out = {}
         for folder in _template_folders_in_zip(export) if within else ():
-            self._skip(within, f"{folder}/", "it holds templates")
+            self._skip(within, f"{folder}/", Sentence("it holds templates"))
             for name in [name for name in export if name.startswith(f"{folder}/")]:
                 del export[name]
         has_pages = any(map(_is_notion_page, export))
@@ -198,12 +200,12 @@ class DroppedFiles:
                 source = _source_of(name, export, files.get(name), has_pages=has_pages)
                 equal = self._find_equal(export[name].read()) if is_note(name) else ""
                 if equal:
-                    raise ValueError(f"it is a note of the journal already, {equal}")
+                    raise ValueError(Sentence(_IS_NOTE, path=equal))
                 names_by_source.setdefault(source, []).append(name)
             except OSError as error:
                 left_out[name] = str(error.strerror)
             except ZIP_ERRORS as error:
-                left_out[name] = str(error)
+                left_out[name] = reason_of(error)
         for source in _CONVERSATIONS:
             folders = {dirname(name) for name in names_by_source.get(source, ())}
             for name in export:
@@ -239,7 +241,8 @@ def leave_equal_files_out(dropped: Sequence[DroppedFiles]) -> None:
             taken_name, taken = first.setdefault(digest, (f"{within}{name}", file))
             if digest and taken.place != file.place:
                 where = taken.place if taken_name == f"{within}{name}" else taken_name
-                files.leave_out(within, name, f"it is the same file as {where}")
+                why = Sentence("it is the same file as {name}", name=where)
+                files.leave_out(within, name, why)
 
 
 def _digest_of_text(file: ExportedFile) -> bytes:
@@ -262,18 +265,19 @@ def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool)
         return source
     hidden = _hidden_part(name)
     if hidden:
-        raise ValueError(f"{hidden} is hidden" if hidden != basename(name) else "it is hidden")
+        is_folder = hidden != basename(name)
+        raise ValueError(f"{hidden} is hidden" if is_folder else Sentence("it is hidden"))
     suffix = PurePosixPath(name).suffix.lower()
     if basename(name).startswith("~$") or name.endswith(_LITTER):
-        raise ValueError("it is a temporary file of a program")
+        raise ValueError(Sentence("it is a temporary file of a program"))
     if _is_notion_page(name):
         return "notion"
     if has_pages and basename(name) == "index.html":
-        raise ValueError("it lists the pages of the export")
+        raise ValueError(Sentence("it lists the pages of the export"))
     if suffix == EVERNOTE:
         return "evernote"
     if suffix in tables.ENDINGS and has_pages and notion_ids(name):
-        raise ValueError("each of its rows is a page of the export")
+        raise ValueError(Sentence("each of its rows is a page of the export"))
     if suffix in (".json", ".jsonl", ".txt", "", *tables.ENDINGS):
         with export[name].open() as stream:
             head = stream.read(_HEAD)
@@ -289,12 +293,13 @@ def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool)
     if suffix in ENDINGS:
         return "documents"
     if suffix in (".json", ".jsonl"):
-        raise ValueError("it is JSON of no program that is known")
+        raise ValueError(Sentence("it is JSON of no program that is known"))
     if suffix in _SAVED_ANEW:
-        raise ValueError(f"{suffix} files are not read: save it as .docx in its program")
+        raise ValueError(Sentence(_SAVE_ANEW, suffix=suffix))
     if not suffix:
-        raise ValueError("its name has no ending that names its form: call it .txt or .md")
-    raise ValueError(f"{suffix} {NOT_READ}")
+        text = "its name has no ending that names its form: call it .txt or .md"
+        raise ValueError(Sentence(text))
+    raise ValueError(Sentence("{suffix} files are not read", suffix=suffix))
 
 
 def _source_of_name(name: str, file: Path | None) -> str:

@@ -25,7 +25,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from posixpath import basename, splitext
 
-from ....errors import InvalidArgument
+from ....errors import InvalidArgument, Sentence
 from ....journal.comments import find_ids
 from ....kinds import FOREIGN
 from ....models import EntryType, Json, Pairs, Texts
@@ -108,9 +108,11 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     names = files.names(_is_document)
     if not names:
         raise InvalidArgument(
-            f"{path} holds no texts or Word documents.",
-            f"Name a file that ends in {', '.join(ENDINGS)}, or a folder or a zip with such "
-            "files. A .doc, .odt or .rtf can be saved as .docx by its program.",
+            "{path} holds no texts or Word documents.",
+            "Name a file that ends in {endings}, or a folder or a zip with such files. A .doc, "
+            ".odt or .rtf can be saved as .docx by its program.",
+            path=path,
+            endings=", ".join(ENDINGS),
         )
     titles = _Titles(files, names)
     holder: dict[str, str] = {}
@@ -122,11 +124,13 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
                 keys[key] += 1
                 number = f"/{keys[key]}" if keys[key] > 1 else ""
                 if holder.setdefault(f"{key}{number}", name) != name:
-                    skipped(name, f"it holds the same text as {holder[f'{key}{number}']}")
+                    other = holder[f"{key}{number}"]
+                    skipped(name, Sentence("it holds the same text as {name}", name=other))
                 else:
                     yield record(f"{key}{number}")
             for missing in links.missing:
-                skipped(name, f"it shows the picture {missing}, which was not found")
+                text = "it shows the picture {picture}, which was not found"
+                skipped(name, Sentence(text, picture=missing))
 
 
 def _open_documents(path: Path | Export, skipped: Skipped) -> Export:
@@ -236,7 +240,7 @@ def _read_document(
             key = piece.comment.id
         yield key.encode("utf-8", "replace").decode(), _RecordOfKey(name, file, links, piece)
     if is_empty:
-        raise ValueError("it is empty")
+        raise ValueError(Sentence("it is empty"))
 
 
 @dataclass(frozen=True, slots=True)

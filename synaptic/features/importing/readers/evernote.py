@@ -29,7 +29,7 @@ from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 from zipfile import ZipExtFile
 
-from ....errors import InvalidArgument
+from ....errors import InvalidArgument, Sentence
 from ....files import PICTURE_FOLDER
 from ....journal.shelf import is_attachment
 from ....notes.dates import moment_in_value, owner_time
@@ -37,7 +37,7 @@ from ....notes.picture_kinds import PICTURE_BYTES, PICTURES, is_picture_name, pi
 from .archive import Export, ExportedFile, open_export
 from .page_links import plain_name
 from .pages import TEXT_BYTES, parse_html, soup_to_markdown
-from .record import Record, Skipped, report_errors
+from .record import Record, Skipped, reason_of, report_errors
 from .shared import join_markdown, strip_blank_lines
 from .source import DEEPEST
 
@@ -85,9 +85,10 @@ class _Resource:
         """The name in the journal. Raises ValueError if it is not taken."""
         label = self.name or self.mime or "a file"
         if self.is_broken:
-            raise ValueError(f"{label} is damaged, and left out")
+            raise ValueError(Sentence("{file} is damaged, and left out", file=label))
         if self.size > PICTURE_BYTES:
-            raise ValueError(f"{label} is larger than {PICTURE_BYTES:,} bytes, and left out")
+            text = "{file} is larger than {most:,} bytes, and left out"
+            raise ValueError(Sentence(text, file=label, most=PICTURE_BYTES))
         kind = picture_media_type(self.head)
         if kind:
             return f"{self.hash}{PICTURES[kind][2][0]}"
@@ -95,7 +96,9 @@ class _Resource:
         name = f"{plain_name(PurePosixPath(self.name).stem)}-{self.hash[:8]}{suffix.lower()}"
         is_wrong = is_picture_name(name) or suffix.lower() in _NOT_TAKEN
         if is_wrong or not is_attachment(name):
-            raise ValueError(f"{label} is a file of a kind that is not taken")
+            raise ValueError(
+                Sentence("{file} is a file of a kind that is not taken", file=label)
+            )
         return name
 
 
@@ -158,7 +161,7 @@ class _NoteParser:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._path.append(name)
         if len(self._path) == 1 and name != "en-export":
-            raise ValueError("it is not a file that Evernote exported")
+            raise ValueError(Sentence("it is not a file that Evernote exported"))
         if len(self._path) > DEEPEST:
             raise ValueError(f"it has more than {DEEPEST} levels")
         note = self._note
@@ -251,7 +254,7 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
                 count += 1
                 first = taken.setdefault((record.key, record.text), where)
                 if first != where:
-                    skipped(where, f"it is the same note as {first}")
+                    skipped(where, Sentence("it is the same note as {first}", first=first))
                     continue
                 if record.key in keys:
                     digest = sha256(record.text.encode()).hexdigest()[:8]
@@ -261,9 +264,12 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     if not count:
         why = "".join(f": {why}" for why in [*problems.values()][:1])
         raise InvalidArgument(
-            f"{path} holds no notes that Evernote exported{why}.",
-            f"In Evernote, export a notebook as ENEX, and give the {ENDING} file, a folder or "
+            "{path} holds no notes that Evernote exported{why}.",
+            "In Evernote, export a notebook as ENEX, and give the {ending} file, a folder or "
             "a zip with such files.",
+            path=path,
+            why=why,
+            ending=ENDING,
         )
     for name, why in problems.items():
         skipped(name, why)
@@ -294,7 +300,7 @@ def _notes_of_file(
                     copy.write(data)
                 parser.feed(data, is_last=is_last)
             except Exception as error:  # of the disk, the zip and the parser
-                problem = f"{error!s:.300}"
+                problem = reason_of(error)
             for note in parser.notes:
                 number += 1
                 yield note, number, read_span
@@ -337,7 +343,7 @@ class _EvernotePage:
             fields.append((name, f"{owner_time(moment):%Y-%m-%d %H:%M}" if moment else value))
         text = join_markdown(body, fields=fields) or self.title
         if not text:
-            raise ValueError("it is empty")
+            raise ValueError(Sentence("it is empty"))
         stamps = [values.get(name, "").strip() for name in ("created", "updated")]
         moments = {stamp: moment_in_value(stamp) for stamp in stamps if stamp}
         place, at = next((one for one in moments.items() if one[1]), ("undated", None))
@@ -363,11 +369,13 @@ class _EvernotePage:
             if digest in resources:
                 self._place(soup, media, resources[digest])
             else:
-                self.report("a picture or file that it shows is not in the export")
+                self.report(Sentence("a picture or file that it shows is not in the export"))
                 _say(media, "(not in the export)")
         for crypt in soup.select("en-crypt"):
             self.report(
-                "a passage of it is encrypted: decrypt it in Evernote, and export again"
+                Sentence(
+                    "a passage of it is encrypted: decrypt it in Evernote, and export again"
+                )
             )
             _say(crypt, "(encrypted in Evernote)")
         for digest, resource in resources.items():

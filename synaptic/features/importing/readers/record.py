@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ....errors import SynapticError, match_valid_name
+from ....errors import Sentence, SynapticError, match_valid_name
 from ....models import EntryType, Json, Texts
 from ....plugin import load_module, reader_modules
 
@@ -97,9 +97,15 @@ def report_errors(skipped: Skipped, where: str) -> Iterator[None]:
     except OSError as error:
         skipped(where, f"{error.strerror or error!s:.300}")
     except ValueError as error:
-        skipped(where, f"{error!s:.300}")
+        skipped(where, reason_of(error))
     except Exception as error:
         skipped(where, f"it cannot be understood: {error!r:.300}")
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says: the sentence with which it was raised, if it was raised with one."""
+    first = next(iter(error.args), "")
+    return first if isinstance(first, Sentence) else f"{error!s:.300}"
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown", "memories")

@@ -14,6 +14,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, Any
 
+from ....journal.disk import DRAFTS
+from ....journal.draft_files import UPLOADS
 from .record import Skipped
 
 DEEPEST = 100
@@ -70,6 +72,11 @@ def find_files(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
     return sorted(files)
 
 
+def is_upload(folder: Path) -> bool:
+    """True for a folder with the files that a person gave to the page."""
+    return folder.parent.name == DRAFTS and folder.name.startswith(UPLOADS)
+
+
 def modification_time(path: Path) -> datetime:
     """Returns the time of a file's last change, naive, in the local zone; 1970 if the time is
     impossible.
@@ -82,9 +89,11 @@ def modification_time(path: Path) -> datetime:
 
 def relative_to_home(path: Path) -> str:
     """Returns a path relative to the home folder, so that it is the same for another user
-    name.
+    name; of a file that was given to the page its name.
     """
     place = path.absolute()
+    if is_upload(place.parent):
+        return place.name
     home = Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()
 

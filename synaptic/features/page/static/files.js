@@ -1,4 +1,4 @@
-// A file that is dropped, pasted or picked is stored with the draft at once; the text links to it.
+// A file that is dropped, pasted or picked is stored with the draft; the text links to it.
 import { translate } from "/static/texts.js";
 import { hide } from "/static/drafts.js";
 import { insert } from "/static/writing.js";
@@ -7,19 +7,19 @@ for (const text of document.querySelectorAll(".box textarea")) {
   const news = form.querySelector(".added");
   let waiting = 0, sender, turn = Promise.resolve();
   const link = (words) => { // on lines of its own
-    const before = text.value.slice(0, text.selectionStart);
-    const gap = !before || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-    insert(text, `${gap}${words}\n`);
+    const [ends] = /\n{0,2}$/.exec(text.value.slice(0, text.selectionStart) || "\n\n");
+    insert(text, `${"\n\n".slice(ends.length)}${words}\n`);
   };
   const store = async (file) => {
     const body = new FormData();
     body.append("csrf", form.elements.csrf.value);
     body.append("files", file);
     const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
+    if (/\.(enex|zip|md)$/i.test(file.name)) news.nextElementSibling.hidden = false;
     const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
     if (answer?.ok) {
       const [, name] = /\(draft:([^)]+)\)/.exec(reply);
-      form.elements.csrf.after(hide("draft", name)); // the save ends it, linked or not
+      form.elements.csrf.after(hide("draft", name)); // the save ends it
       link(reply);
     }
     else {
