@@ -4,14 +4,14 @@ import hashlib
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ..errors import Changed, InvalidArgument, NotFound, Refused
+from ..errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import locate_writable
 from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.text import find_entry_span
 from ..journal.written_entry import WrittenEntry
 from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import LINE_ENDS, MASK, unify_newlines, usual_line_end
-from ..notes.privacy import mask_private
+from ..notes.privacy import has_private_tag, mask_private, unclosed_tags
 from ..notes.unmarked import put_comments_back, take_out_comments
 from ..workspace.preferences import read_log
 from ..workspace.sync import in_step
@@ -33,24 +33,40 @@ class OpenText(NamedTuple):
     end: int
 
 
-def open_text(ws: Workspace, path: str, id: str) -> OpenText:
+def open_text(ws: Workspace, path: str, id: str, *, shows_private: bool = False) -> OpenText:
     """The text of a note, or of the entry `id` in it, for an editor on the web page; "" is the
-    whole file.
+    whole file. With `shows_private`, for the owner of the journal alone, it has the private
+    passages.
 
     Raises NotFound if the path is not a note of the journal, and Refused if the note is only
     read, or its text is private or not UTF-8.
     """
     own_id = resolve_own_id(ws, path, id)
     data = ws.journal.read(path)
-    return _editable_passage(path, own_id, data, ws.journal.parse(path, data))
+    return _editable_passage(
+        path, own_id, data, ws.journal.parse(path, data), shows_private=shows_private
+    )
+
+
+def read_with_private(ws: Workspace, entry: Entry) -> str:
+    """The text of an entry with its private passages, for the owner of the journal alone; ""
+    where it has none, or where only an editor shows them.
+    """
+    try:
+        if not has_private_tag(ws.journal.read(entry.path)):
+            return ""
+        text = open_text(ws, entry.path, entry.id, shows_private=True).text
+    except (Ambiguous, NotFound, Refused):
+        return ""
+    return text if MASK in mask_private(text.encode()) else ""
 
 
 @logged("edit")
 def write_text(
-    ws: Workspace, path: str, id: str, text: str, seen: str
+    ws: Workspace, path: str, id: str, text: str, seen: str, *, shows_private: bool = False
 ) -> tuple[list[Entry], Texts]:
     """Replaces the text of a note, or of the entry `id` in it; returns (the former versions of
-    the entries that changed, notices).
+    the entries that changed, notices). With `shows_private` the text may have private passages.
 
     All bytes outside the passage stay, and within it the line ends. Raises Changed if it is not
     the text that `seen` proves, InvalidArgument for an empty text, and Refused as `open_text`
@@ -64,7 +80,7 @@ def write_text(
     ws.own_journal.writer.note_entries(*filter(None, (own_id,)))
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        now = _editable_passage(path, own_id, data, parsed)
+        now = _editable_passage(path, own_id, data, parsed, shows_private=shows_private)
         typed = unify_newlines(text)
         if own_id:
             typed = typed.rstrip("\n")
@@ -80,11 +96,15 @@ def write_text(
         marked = put_comments_back(take_out_comments(unify_newlines(before.decode())), typed)
         new = _with_line_ends(marked, before, usual_line_end(data))
         after = data[: now.start] + new + data[now.end :]
-        if MASK in mask_private(after)[now.start : now.start + len(new)]:
-            raise Refused(
-                "Your text holds a private passage, or would lie in one; nothing was written.",
-                "Write private passages in your own editor, not on the page.",
-            )
+        masked = mask_private(after)
+        if MASK in masked[now.start : now.start + len(new)]:
+            if not shows_private:
+                raise Refused(
+                    "Your text holds a private passage, or would lie in one; nothing was "
+                    "written.",
+                    "Only the owner of the journal writes private passages on the page.",
+                )
+            _check_passages(masked, mask_private(data), now, new)
         others = {entry.content for entry in parsed.entries if entry.id != own_id}
         stays = {entry.content for entry in ws.journal.parse(path, after).entries}
         if own_id and not others <= stays:
@@ -155,7 +175,25 @@ def resolve_own_id(ws: Workspace, path: str, id: str) -> str:
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
 
 
-def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenText:
+def _check_passages(after: bytes, before: bytes, now: OpenText, new: bytes) -> None:
+    """Raises Refused unless the masked bytes `after` hide no more than the private passages of
+    the `new` text, and what was hidden `before`.
+    """
+    end = now.start + len(new)
+    own, others = after[now.start : end].count(MASK), after.count(MASK)
+    hidden = mask_private(new).count(MASK)
+    stays = before.count(MASK) - before[now.start : now.end].count(MASK)
+    if own != hidden or others - own != stays or unclosed_tags(new):
+        raise Refused(
+            "A private passage of your text is not closed, or would hide what stands behind "
+            "it; nothing was written.",
+            "Write </private> where it ends, and close code fences before it.",
+        )
+
+
+def _editable_passage(
+    path: str, own_id: str, data: bytes, parsed: ParsedFile, *, shows_private: bool
+) -> OpenText:
     """Returns the part of a file that a person may edit: without a byte order mark, and of an
     entry without the blank lines below it. Raises NotFound and Refused.
     """
@@ -169,7 +207,9 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
     if start == 0 and data.startswith(BOM):
         start = len(BOM)
     piece = data[start:end]
-    if MASK in mask_private(data)[start:end]:
+    masked = mask_private(data)[start:end]
+    is_whole = shows_private and masked == mask_private(piece)  # no passage reaches out of it
+    if MASK in masked and not is_whole:
         raise Refused(
             "The passage of {path} that you edit holds private text.",
             "Edit it in your editor.",

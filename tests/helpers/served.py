@@ -210,3 +210,15 @@ def let_in(context: BrowserContext, server: Served) -> None:
             for name, value in server.client.cookies.items()
         ]
     )
+
+
+@contextmanager
+def served_to_token(home: Path, **environ: str) -> Iterator[Served]:
+    """The server, with a client that a token let in, who may write and is not the owner."""
+    token = "a-token-of-somebody-else-0123456789"
+    tokens = home / "page-tokens.toml"
+    tokens.write_text(f'[ida]\ntoken = "{token}"\npage = true\n')
+    tokens.chmod(0o600)
+    with served(home, "--token-file", str(tokens), log_in=False, **environ) as server:
+        assert server.client.post("/login", data={"token": token}).status_code == 303
+        yield server

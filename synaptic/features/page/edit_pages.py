@@ -35,6 +35,7 @@ from .site import (
     TEMPLATES,
     Page,
     http_status,
+    is_owner,
     page,
     read_form,
     redirect_with_message,
@@ -90,13 +91,14 @@ async def _edit_file_page(request: Request) -> Response:
     id = query.get("id", "")
     form = {}
     error = None
+    owner = is_owner(request)
     if request.method == "POST":
         form = dict(await read_form(request))
         files = Attachments(request, form.get("text", ""), path)
         try:
             seen = form.get("seen", "")
             replaced, notices = await files.save(
-                lambda ws, text: write_text(ws, path, id, text, seen)
+                lambda ws, text: write_text(ws, path, id, text, seen, shows_private=owner)
             )
             await files.end_draft()
             there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
@@ -113,7 +115,7 @@ async def _edit_file_page(request: Request) -> Response:
             error = refused
     now = None
     try:
-        now = await run_verb(request, open_text, path, id)
+        now = await run_verb(request, open_text, path, id, shows_private=owner)
     except Refused as refused:
         error = error or refused
     except SynapticError as gone:

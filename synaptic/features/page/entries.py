@@ -34,15 +34,20 @@ from ...journal.rewriting import keep_opened
 from ...journal.shelf import files_by_name
 from ...kinds import CLOSABLE, CLOSING_TAGS
 from ...models import TYPES, Entry, Receipt
+from ...notes.blocks import PRIVATE_TAG
 from ...notes.due_marks import find_due_mark, remove_due_date
 from ...notes.markdown import compose_entry
+from ...notes.privacy import without_private
 from ...plugin import FORMAT_TASK
 from ...render.fence import one_line
 from ...render.present import short_id
 from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, editor_name
 from ...verbs import browse, changing, removing, saving
 from ...verbs.attaching import attached_paths
+from ...verbs.editing import read_with_private
+from ...verbs.entry_marks import find_stored
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
+from ...verbs.private_passages import Passages, keeping_passages
 from ...verbs.rules import confirm
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
@@ -56,6 +61,7 @@ from .site import (
     Values,
     find_nearby,
     http_status,
+    is_owner,
     page,
     read_form,
     redirect_with_message,
@@ -74,6 +80,10 @@ SAME = {
 }
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
+OWNER_ALONE = mark_text(
+    "Only the owner of the journal writes private passages on the page: log in by the link "
+    "that `synaptic serve` prints, or take the passage out."
+)
 LISTS = ("tags", "add_tags", "supersedes")
 ROW, COLUMN = 52, 230
 """Pixels between the boxes in the picture of an entry's neighbours, down and across."""
@@ -88,7 +98,7 @@ DEGREES = tuple(map(str, range(11)))
 async def _entry_page(request: Request) -> Response:
     id = request.path_params["id"]
     try:
-        values = await run_verb(request, _entry_page_values, id)
+        values = await run_verb(request, _entry_page_values, id, is_owner(request))
     except (Ambiguous, NotFound) as error:
         return await _missing_page(request, id, error)
     if values["entry"].id != id:
@@ -102,9 +112,9 @@ async def _entry_page(request: Request) -> Response:
     return await page(request, "entry.html", local=local, **values)
 
 
-def _entry_page_values(ws: Workspace, id: str) -> Values:
+def _entry_page_values(ws: Workspace, id: str, owner: bool) -> Values:
     """Returns the template values of an entry's page: the entry, its links and similar
-    entries.
+    entries; for the owner alone its text with the private passages.
     """
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
@@ -132,6 +142,7 @@ def _entry_page_values(ws: Workspace, id: str) -> Values:
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
         "closes": _can_be_closed(entry),
+        "with_private": read_with_private(ws, entry) if owner and not locked else "",
     }
 
 
@@ -209,13 +220,17 @@ async def _entry_form_page(request: Request) -> Response:
     seen = ""
     project = ""
     moves = False
+    has_private = False
     try:
         was, seen, project, moves = await run_verb(request, _initial_form_values, request, id)
+        if was and id and is_owner(request):
+            has_private = bool(await run_verb(request, read_with_private, was))
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
         error = gone
-    if was and id and was.whole_file and not form and "add" not in request.query_params:
+    as_text = was and (was.whole_file or has_private)
+    if was and id and as_text and not form and "add" not in request.query_params:
         where = urlencode({"path": was.there.path, "id": id})
         return RedirectResponse(f"/edit?{where}", 303)
     if isinstance(error, Changed) or "seen" not in form:
@@ -241,6 +256,12 @@ def _begins_with_heading(text: str) -> bool:
     return HEADING.match(text.lstrip("\r\n")) is not None
 
 
+def _without_tags(text: str) -> str:
+    """Returns a text without the tags of its private passages."""
+    return re.sub(f"(?<!\\\\){PRIVATE_TAG}", "", text)
+
+
+TEMPLATES.filters["untagged"] = _without_tags
 TEMPLATES.globals["begins_with_heading"] = _begins_with_heading
 
 
@@ -249,7 +270,7 @@ def _say_task(text: str) -> str:
     mark = find_due_mark(text)
     if not mark:
         return translate("Saved.")
-    task = remove_due_date(text).removeprefix("- [ ] ")
+    task = without_private(remove_due_date(text)).removeprefix("- [ ] ")
     return translate("Saved, due on %(day)s: %(task)s.", day=format_date(mark.day), task=task)
 
 
@@ -284,12 +305,32 @@ async def _save_entry_form(
         values["supersedes"] = asked.getlist("supersedes")
         values |= {"via": "web"}
 
+    owner = is_owner(request)
+
     def write(ws: Workspace, placed: str) -> tuple[Receipt, str]:
-        if not id:
-            with ws.own_journal.doing("save") as deed:
-                return saving.save(ws, placed, confirms=True, **values), deed.run
-        parts = {**values, text: placed} if placed else values
-        return changing.update(ws, id, confirms=True, **parts), ""
+        passages = Passages()
+        public = passages.set_aside(placed)
+        title = passages.set_aside(values.get("title", ""))
+        passages.check([public, title], find_stored(ws, id).entry.content if id else "")
+        if passages.by_mark and not owner:
+            raise Refused(
+                translate("Your text holds a private passage; nothing was saved."),
+                translate(OWNER_ALONE),
+            )
+        named = {**values, **({"title": title} if title else {})}
+
+        def save() -> tuple[str, Receipt]:
+            if not id:
+                receipt = saving.save(ws, public, confirms=True, **named)
+            else:
+                parts = {**named, text: public} if public else named
+                receipt = changing.update(ws, id, confirms=True, **parts)
+            return receipt.id, receipt
+
+        verb = "update" if id else "save"
+        receipt, notices, run = keeping_passages(ws, verb, passages, save)
+        receipt = replace(receipt, notices=(*receipt.notices, *notices))
+        return receipt, "" if id else run
 
     try:
         receipt, run = await files.save(write)

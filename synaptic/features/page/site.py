@@ -196,6 +196,12 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
+def is_owner(request: Request) -> bool:
+    """True for the owner of the journal, who may write: no token opened this session."""
+    session = session_of(request)
+    return not (session.grant or session.read_only or site_of(request).worker.is_published)
+
+
 def _limit_to_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
     """Wraps a verb so that it sees only the journals that the visitor may read, and speaks the
     language of the page.

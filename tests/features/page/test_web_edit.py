@@ -11,7 +11,7 @@ import httpx
 import pytest
 from homes import open_home
 from playwright.sync_api import Browser, expect
-from served import Served, logged_in, served
+from served import Served, logged_in, served, served_to_token
 
 from synaptic import save
 
@@ -147,7 +147,7 @@ def test_an_entry_of_a_file_is_edited_alone_and_undone(server: Served, home: Pat
     form = opened(server, day.name, id)
     for text, said in (
         (f"{form['text']}\r\n```", "swallow the next entry"),
-        (f"{form['text']} <private>x</private>", "private passage"),
+        (f"{form['text']} <private>x", "is not closed"),
         (" ", "text is empty"),
     ):
         answer = sent(server, day.name, id, **form | {"text": text})
@@ -218,9 +218,22 @@ def test_a_section_left_out_of_a_file_can_be_restored(server: Served, home: Path
     assert "Soup." in server.client.get(f"/entry/{id_of(server, 'Lunch')}").text
 
 
-def test_only_notes_of_the_journal_are_opened_and_none_with_private_text(
+def test_only_notes_of_the_journal_are_opened_and_private_text_for_the_owner_alone(
     server: Served, home: Path
 ) -> None:
+    with served_to_token(home) as ida:
+        refuse_what_is_no_open_note(ida, home)
+    secret = id_of(server, "Secret")
+    own = opened(server, "2026-11-20.md", secret)
+    assert "zorquil" in own["text"] and "<private>" in own["text"]
+    own["text"] = own["text"].replace("zorquil", "quilzor")
+    assert sent(server, "2026-11-20.md", secret, **own).status_code == 303
+    day = home / "journal" / "2026-11-20.md"
+    assert day.read_bytes() == DAY.replace(b"zorquil", b"quilzor")
+    day.write_bytes(DAY)
+
+
+def refuse_what_is_no_open_note(server: Served, home: Path) -> None:
     journal = home / "journal"
     (home / "outside.md").write_text("# Outside\n")
     (journal / "link.md").symlink_to(home / "outside.md")

@@ -16,7 +16,7 @@ import pytest
 from homes import open_home
 from outside import wait_until
 from playwright.sync_api import Browser, expect
-from served import Served, logged_in, served
+from served import Served, logged_in, served, served_to_token
 
 from synaptic.verbs import browse
 from synaptic.verbs.linked import link_targets
@@ -253,7 +253,12 @@ def test_a_form_and_an_address_read_days_as_a_search_does(server: Served) -> Non
     assert year.status_code == 400 and "find --since 2026-01-01" in text_of(year)
 
 
-def test_the_words_beside_private_text_are_only_added_to(server: Served, day: Path) -> None:
+def test_the_words_beside_private_text_are_only_added_to(home: Path, day: Path) -> None:
+    with served_to_token(home) as ida:
+        add_to_words_beside_private_text(ida, day)
+
+
+def add_to_words_beside_private_text(server: Served, day: Path) -> None:
     id = typed_entry(server)
     page = server.client.get(f"/entry/{id}/edit")
     assert "zorquil" not in page.text and "Grimm" not in page.text

@@ -139,6 +139,7 @@ GERMAN = {
     "/new": ["/new", f"/new?supersedes={LAMP}", f"/new?parent={LAMP}", "/new?type=handoff"],
     "/edit": ["/edit?path=Kajak.md", f"/edit?path=2026-11-19.md&id={LAMP}", "/edit"],
     "/deleted": ["/deleted"],
+    "/import": ["/import"],
     "/health": ["/health", "/health?whole=1"],
     "/review": ["/review", "/review?near=1"],
     "/statistics": ["/statistics"],
@@ -234,7 +235,7 @@ STEPS: dict[str, tuple[Step, str]] = {
     ),
     "a private text": (
         lambda server, _: server.post("/new", content="<private>Tee.</private>"),
-        "Text: ist ganz als privat markiert",
+        "Der ganze Text ist privat",
     ),
     "a date that the text begins with": (
         lambda server, _: server.post("/new", content="gestern: Tee getrunken."),

@@ -14,7 +14,7 @@ const ITEM = /^([\t >]*)(?:([-*+]|\d+[.)])[\t ]+(?:\[(.)\] )?)?/; // a list's, o
 const startOfLine = (area) => area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
 
 // Each line that is selected becomes an item of a list, or a task; or none, if all were.
-const mark = (area, isTask) => {
+const mark = (isTask) => (area) => {
   const { value, selectionStart, selectionEnd } = area;
   const from = startOfLine(area);
   const to = `${value}\n`.indexOf("\n", selectionEnd);
@@ -35,7 +35,7 @@ const mark = (area, isTask) => {
 };
 
 // What is selected stands between these signs, or no longer; a caret at their end leaves them.
-const surround = (area, before, after) => {
+const surround = (before, after) => (area) => {
   const { value, selectionStart, selectionEnd } = area;
   const count = (sign) => value.slice(startOfLine(area), selectionStart).split(sign).length;
   const isWithin = before === after ? count(before) % 2 === 0 : count(before) > count(after);
@@ -53,7 +53,7 @@ const surround = (area, before, after) => {
   else insert(area, before + inner + after, from, to);
   const at = isOff ? left : from + before.length;
   area.setSelectionRange(at, at + inner.length);
-  area.dispatchEvent(new Event("input", { bubbles: true })); // the caret stands elsewhere
+  area.dispatchEvent(new Event("input", { bubbles: true })); // the caret moved
 };
 
 // The text becomes another one; only what differs is inserted.
@@ -87,10 +87,11 @@ const date = async (area, day) => {
   }
 };
 const MARKS = {
-  bold: (area) => surround(area, "**", "**"),
-  list: (area) => mark(area, false),
-  task: (area) => mark(area, true),
-  link: (area) => surround(area, "[[", "]]"),
+  bold: surround("**", "**"),
+  list: mark(false),
+  task: mark(true),
+  link: surround("[[", "]]"),
+  private: surround("<private>", "</private>"),
 };
 const iso = (days) => {
   const now = new Date();
