@@ -17,8 +17,6 @@ from ..errors import NotFound
 from . import disk
 
 KEEP_DAYS = 14
-UPLOADS = "upload-"
-"""Begins the name of the box with the files that a browser gives to an import."""
 _PERSON_CHARS = 16
 
 

@@ -28,6 +28,8 @@ from .trash import TrashedText, file_hash
 from .writer import LOCK_POLL_S, Draft, Stat
 
 _PICTURE_LINK = re.compile(rb"%b/([^\s()\[\]<>\"']+)" % PICTURE_FOLDER.encode())
+UPLOADS = "upload-"
+"""Begins the name of the box of drafts with the files that a browser gives to an import."""
 _TAKEN_BACK = "undone"
 """The box of drafts with the pictures of imports that were taken back."""
 _PAUSE_S = 2 * LOCK_POLL_S

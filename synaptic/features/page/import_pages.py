@@ -21,7 +21,8 @@ from starlette.responses import Response
 
 from ...errors import InvalidArgument, NotFound, Refused, SynapticError
 from ...journal.disk import disk_errors, make_dirs, make_state_dir
-from ...journal.draft_files import UPLOADS, DraftFiles
+from ...journal.draft_files import DraftFiles
+from ...journal.imports import UPLOADS
 from ...models import Pairs, Texts
 from ...plugin import PLAN_UPLOADS
 from ...workspace.importable import Imported, ImportPreview, PlannedImport

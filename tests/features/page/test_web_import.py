@@ -20,7 +20,7 @@ from served import Served, logged_in, served
 
 from synaptic import find, save
 from synaptic.journal.disk import DRAFTS
-from synaptic.journal.draft_files import UPLOADS
+from synaptic.journal.imports import UPLOADS
 from synaptic.plugin import PLAN_UPLOADS
 from synaptic.verbs.undoing import undo_run
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ....journal.disk import DRAFTS
-from ....journal.draft_files import UPLOADS
+from ....journal.imports import UPLOADS
 from .record import Skipped
 
 DEEPEST = 100
