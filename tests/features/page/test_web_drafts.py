@@ -32,6 +32,7 @@ from served import (
 
 from synaptic import save, update
 from synaptic.journal.draft_files import KEEP_DAYS
+from synaptic.plugin import CATCH_UP
 
 DAY = "2026-11-24"
 NOW = {"SYNAPTIC_NOW": f"{DAY}T10:00:00"}
@@ -290,15 +291,20 @@ def test_a_form_that_is_refused_keeps_its_files_without_javascript(home: Path) -
         assert code.status_code == 303
 
 
-def test_an_old_file_of_a_draft_goes_with_the_next_save(home: Path) -> None:
+def test_an_old_file_of_a_draft_goes_with_the_next_one_and_in_leisure(home: Path) -> None:
     with served(home, **NOW) as server:
         add(server, "old.png", PNG)
         add(server, "new.png", PNG)
         [old] = (home / ".state" / "drafts").glob("*/old.png")
         days = old.stat().st_mtime - KEEP_DAYS * 86_400 - 60
         os.utime(old, (days, days))
-        server.post("/new", content="A text.")
-        assert [*waiting(home)] == ["new.png"]
+        add(server, "newer.png", PNG)
+        assert sorted(waiting(home)) == ["new.png", "newer.png"]
+    [new] = (home / ".state" / "drafts").glob("*/new.png")
+    os.utime(new, (days, days))
+    with open_home(home) as ws:
+        CATCH_UP.ask_each(ws)
+    assert [*waiting(home)] == ["newer.png"]
 
 
 # -- what is typed into any form
