@@ -49,7 +49,8 @@ from synaptic.hooks.hooks import answer_session_start
 from synaptic.hooks.prompt import answer_prompt
 from synaptic.hooks.seen import ids_in_text
 from synaptic.index.embedding import FastEmbedder
-from synaptic.mcp.answers import Call, answer_tool
+from synaptic.mcp.answers import answer_tool
+from synaptic.mcp.calls import Call
 from synaptic.render.fence import count_tokens
 from synaptic.render.prompt_entries import entries_for_prompt
 from synaptic.workspace import workspace as workspace_module

@@ -38,7 +38,8 @@ from corpus import read
 
 from synaptic import Config, Workspace, open_workspace, save, search, update
 from synaptic.index.embedding import FastEmbedder
-from synaptic.mcp.answers import Call, answer_tool
+from synaptic.mcp.answers import answer_tool
+from synaptic.mcp.calls import Call
 from synaptic.models import SearchResult
 from synaptic.render.fence import count_tokens
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
-from ..models import Task, Texts
+from ..models import Texts
 from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
 from ..search.search import drop_any_project
@@ -270,8 +270,9 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
         "List finished tasks, by the day of their tick if they say it, else of their note.",
         "--done/--open",
     ),
+    *f.filter_flags("book"),
 )
-def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
+def tasks(ws: Workspace, done: bool, due: str | None = None, **options: Any) -> None:
     """List what is to be done: open tasks of all notes and entries that are due, overdue first.
 
     A task is a line such as "- [ ] Call Ida due:2026-12-01". Tasks without a day come last;
@@ -281,25 +282,18 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     """
     from ..verbs import to_do  # only what lists tasks needs it
 
-    notices: Texts = ()
-    rows: Sequence[Task]
-    if done:
-        rows = to_do.tasks(ws, done=True, due=due)
-        groups = [(to_do.day_of_task(task) or to_do.NO_DAY, task) for task in rows]
-    else:
-        rows = to_do.list_to_do(ws, due)
-        if not due:
-            soon = to_do.keep_due_within_month(rows, ws.today)
-            rows = soon.rows
-            notices = _later_notices(soon.later, f"tasks --due {soon.last_day}")
-        groups = [(to_do.name_due_group(task, ws.today), task) for task in rows]
+    to_tick = to_do.list_tasks(
+        ws, done=done, due=due, filters=drop_any_project(take_filters(ws, options))
+    )
+    rows = to_tick.rows
+    notices = _later_notices(to_tick.later, f"tasks --due {to_tick.last_day}")
     data = {
         "tasks": [wire.as_json(task) for task in rows if task.line],
         "entries": [wire.as_json(task) for task in rows if not task.line],
         "notices": list(notices),
     }
     save_last_list(ws, [task.id for task in rows])
-    print_answer(data, terminal.tasks_text(groups, output_for_workspace(ws)), notices)
+    print_answer(data, terminal.tasks_text(to_tick.groups, output_for_workspace(ws)), notices)
 
 
 @command(

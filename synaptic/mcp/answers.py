@@ -4,16 +4,16 @@ text for a model.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ..errors import Changed, InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
-from ..models import ABSENT, NOTHING_CLOSE, Entry, Json, Near, Receipt, Texts
+from ..models import ABSENT, NOTHING_CLOSE, Entry, Json, Near, Receipt
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
 from ..plugin import REVIEW, TRANSCRIPTS
@@ -41,7 +41,6 @@ from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import build_preference, take_filters
 from ..serving.failures import name_as_typed
-from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK
 from ..verbs.brief_readers import Reader, brief_reader
 from ..verbs.browse import Listing, check_ids, find, get
@@ -55,6 +54,16 @@ from ..workspace.past import NOTHING_THEN, as_of
 from ..workspace.readback import read_entries
 from ..workspace.sync import BEHIND, in_step
 from ..workspace.workspace import Workspace
+from .calls import MAX_TOKENS, Answer, Call, hash_as_read
+from .task_answers import (
+    OF_SUMS,
+    OF_TASKS,
+    answer_tasks,
+    answer_totals,
+    change_task,
+    places_of_keys,
+    split_keys,
+)
 from .texts import (
     ANSWER_CHARS,
     REMARK_CHARS,
@@ -69,22 +78,12 @@ from .tools import (
     ENTRY_TOOL,
     FORMATS,
     LEAST_TOKENS,
-    MORE,
     MOST_TOKENS,
     READING_TOOLS,
-    TOOLS_BY_NAME,
     VERB_NAMES,
     check_arguments,
 )
 
-MAX_TOKENS = 4_000
-"""The most tokens of an answer in a format other than concise, unless the call sets
-`max_tokens`.
-"""
-CONCISE_TOKENS, EACH_TOKENS = 600, 28
-"""The most tokens of a concise answer without `max_tokens`: CONCISE_TOKENS, or EACH_TOKENS for
-each entry of a long list.
-"""
 REST_TOKENS, CURSOR_TOKENS = 8, 48
 """Tokens that are left for the line on what did not fit: beside its advice, and with a cursor.
 """
@@ -102,80 +101,10 @@ IDS_NAMED = 10
 REVIEW_FINDINGS = 20
 """The most findings in the prompt `review`."""
 
-MOST_READ = 10_000
-"""The most entries of which is known what a client has read."""
-
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
 _REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, BEHIND, "As of ")
 """Beginnings of the notices that an agent must see, however many there are."""
-
-
-class Call(NamedTuple):
-    """A call of a tool whose arguments were checked.
-
-    `client` is the calling program's name, `session` identifies its session, whose server
-    began at `server_began`, in seconds since 1970. While `loading`,
-    the embedding model is not loaded yet. `may_write` says if the client may change the
-    journal. `tool_list` is the list of tools that the client has. `notices` are printed above
-    the answer, and all that stands there takes `notice_tokens`. `sent_notices` holds the
-    notices of ONCE_NOTICES that the client has had, `read_texts` a hash of each entry that it
-    has read, by id; answering the call adds to both.
-    """
-
-    args: Json
-    client: str | None = None
-    loading: bool = False
-    session: str = ""
-    server_began: float = 0.0
-    layout: str = "concise"
-    max_tokens: int | None = None
-    may_write: bool = True
-    notices: Texts = ()
-    sent_notices: set[str] | None = None
-    read_texts: dict[str, int] | None = None
-    notice_tokens: int = 0
-    tool_list: str = WHOLE
-
-    def form(self, name: str, **arguments: Any) -> str:
-        """Returns a call as text, by a tool that this client's list has."""
-        if self.tool_list == SHORT and not TOOLS_BY_NAME[name].short:
-            return f'{MORE.name} tool="{name}" arguments={json.dumps(arguments)}'
-        values = [f"{key}={json.dumps(value)}" for key, value in arguments.items()]
-        return " ".join([name, *values])
-
-    def room(self, entries: int) -> int:
-        """Returns the most tokens of an answer with this number of entries."""
-        most = self.max_tokens
-        if not most and self.layout == "concise":
-            most = max(CONCISE_TOKENS, EACH_TOKENS * entries)
-        return (most or MAX_TOKENS) - self.notice_tokens
-
-    def note_read(self, entries: Iterable[Entry]) -> None:
-        """Notes that the client has these texts before it, or has written them."""
-        if self.read_texts is None:
-            return
-        if len(self.read_texts) > MOST_READ:
-            self.read_texts.clear()
-        self.read_texts.update({entry.id: _hash_as_read(entry) for entry in entries})
-
-    @property
-    def most_chars(self) -> int:
-        """The most characters of any answer to this call."""
-        return max(ANSWER_CHARS, (self.max_tokens or 0) * CHARS_PER_TOKEN)
-
-    @property
-    def json_chars(self) -> int:
-        """The most characters of an answer as JSON, which has about three in a token."""
-        if not self.max_tokens:
-            return ANSWER_CHARS
-        return max(0, self.max_tokens - self.notice_tokens) * CHARS_PER_TOKEN
-
-
-Answer = tuple[str, Json]
-"""The text for the model, and the same as JSON for programs; {} where the tool has
-no JSON.
-"""
 
 
 def answer_tool(ws: Workspace, name: str, call: Call) -> str:
@@ -282,6 +211,10 @@ def _answer_recent(ws: Workspace, call: Call) -> Answer:
 
 def _answer_find(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, call.args)
+    if any(map(call.args.get, OF_TASKS)):
+        return answer_tasks(ws, call, filters)
+    if any(map(call.args.get, OF_SUMS)):
+        return answer_totals(ws, call, filters)
     page = partial(find, ws, filters=filters, load_model=not call.loading)
     listing = page(**call.args)
     if call.args.get("query"):
@@ -368,13 +301,45 @@ def _answer_update(ws: Workspace, call: Call) -> Answer:
     args = _verb_arguments(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
-        return _change_each(call, ids, partial(_update_as_read, ws, call, args), "Updated")
+        entries, keys = split_keys(ids)
+        lines = _change_tasks(ws, call, keys, args)
+        if keys and not entries:
+            return "\n".join(lines), {}
+        change = partial(_update_as_read, ws, call, args)
+        text, data = _change_each(call, entries, change, "Updated")
+        return "\n".join([*lines, text]), data
     if args:
         raise InvalidArgument(
             "restore undoes the last change and cannot be given with another change.",
             valid=("id", "restore"),
         )
     return _change_each(call, ids, partial(restore, ws, by_person=False), "Restored")
+
+
+def _change_tasks(ws: Workspace, call: Call, keys: Sequence[str], args: Json) -> list[str]:
+    """Changes the tasks of these keys and returns a line for each: what became of it, or the
+    error; then how the user takes it back. The error of a single one is raised.
+    """
+    places = places_of_keys(ws, call, keys)
+    lines = []
+    errors = {}
+    runs = []
+    for key, place in places.items():
+        try:
+            line, run = change_task(ws, call, key, place, args)
+        except SynapticError as error:
+            if len(call.args["id"]) == 1:
+                raise
+            name_as_typed(error, {name: name for name in call.args})
+            errors[key] = error
+        else:
+            lines.append(line)
+            runs.append(run)
+    lines += _error_lines(errors)
+    undone = " ".join(filter(None, runs))
+    if undone:
+        lines.append(f"The user takes it back by `synaptic undo {undone}`.")
+    return lines
 
 
 def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
@@ -386,7 +351,7 @@ def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
         [entry] = _present_entries(ws, [id])
         read_hash = (call.read_texts or {}).get(entry.id)
         if read_hash is not None:
-            is_as_read = read_hash == _hash_as_read(entry)
+            is_as_read = read_hash == hash_as_read(entry)
     if "content" in args and is_as_read is False:
         raise Changed(
             f"{short_id(id)} was changed since you read it; nothing was written.",
@@ -409,10 +374,6 @@ def _note_written(ws: Workspace, call: Call, ids: Sequence[str]) -> None:
 def _present_entries(ws: Workspace, ids: Sequence[str]) -> Collection[Entry]:
     rows = in_step(ws, lambda _: read_entries(ws, [ws.index.resolve(id).rowid for id in ids]))
     return rows.values()
-
-
-def _hash_as_read(entry: Entry) -> int:
-    return hash((entry.title, entry.content))
 
 
 def _answer_delete(ws: Workspace, call: Call) -> Answer:

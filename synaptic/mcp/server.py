@@ -46,7 +46,8 @@ from ..serving.worker import Lane, Result, Verb, Worker, run_elsewhere, run_for_
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .answers import Call, answer_tool, day_text, entry_text, review_text
+from .answers import answer_tool, day_text, entry_text, review_text
+from .calls import Call
 from .client_folder import ClientFolder
 from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import AnswerStream, ClientLines, OpenCalls
@@ -323,6 +324,7 @@ async def _answer_call(
         notices=notices,
         sent_notices=worker.sent_notices[grant.name if grant else ""],
         read_texts=worker.read_texts[grant.name if grant else ""],
+        listed_tasks=worker.listed_tasks[grant.name if grant else ""],
         tool_list=tools,
     )
     lane: Lane = "write"

@@ -403,6 +403,18 @@ _SEARCH_OPTIONS = {
     "max_rounds": _parameter("integer", "rounds of smart, 0 to 3"),
 }
 _FIND_OPTIONS = {
+    "tasks": _parameter(
+        "switch",
+        "open tasks and entries that are due, overdue first, with keys: context_update with a "
+        'key as id ticks (add_tag=["done"]) or moves one (due="monday")',
+    ),
+    "due": _parameter("text", "tasks that are overdue or due by this day: friday, in 5 days"),
+    "done": _parameter("switch", "finished tasks, by the day of their tick"),
+    "sum": _parameter("text", "adds up a field of the entries, such as hours"),
+    "by": _parameter(
+        "text",
+        "groups sums, or counts entries: day, week, month, type, tag, project, or a field",
+    ),
     "around": _parameter("text", "an id; its neighbours in time"),
     **_filters("parent"),
     "facets": _parameter("switch", "also count types, tags and projects"),
@@ -482,7 +494,7 @@ TOOLS = (
     Tool(
         "context_find",
         "reader",
-        "List entries by what they are marked with; without a query a timeline, newest first.",
+        "List entries by marks, without a query a timeline; open tasks (tasks, due); sums.",
         {
             "query": _parameter("text", "rank by relevance"),
             **_FILTERS,
@@ -509,7 +521,8 @@ TOOLS = (
     Tool(
         "context_update",
         "writer",
-        "Correct entries; what you leave out stays. The tag done closes an issue or a handoff.",
+        "Correct entries; what you leave out stays. The tag done closes an issue, handoff or "
+        "task.",
         {
             "id": _parameter("list"),
             "content": _parameter("text", "new text"),

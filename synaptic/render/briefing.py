@@ -408,7 +408,7 @@ def _left_out_texts(
             left_out += [entry for depth, entry in enumerate(shelf.entries) if depth not in own]
         elif others := shelf.others + len(shelf.entries) - len(own):
             parts.append(
-                f"And {others:,} more due or overdue: context_find(query=has:task), or the "
+                f"And {others:,} more due or overdue: context_find(tasks=true), or the "
                 "user's `synaptic tasks`."
             )
     has_more = any(shelf.more for shelf in shelves)

@@ -27,7 +27,7 @@ from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..journal.withdrawal import WITHDRAWAL, Withdrawal
 from ..models import Json, Texts
-from ..plugin import ACCESS, CATCH_UP, with_doors
+from ..plugin import ACCESS, CATCH_UP, TaskPlace, with_doors
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.index_check import verify_index
@@ -135,6 +135,8 @@ class Worker:
         """By client: notices that it was given, and needs once."""
         self.read_texts: defaultdict[str, dict[str, int]] = defaultdict(dict)
         """By client: hashes of the entries that it has read, by id."""
+        self.listed_tasks: defaultdict[str, dict[str, TaskPlace]] = defaultdict(dict)
+        """By client: the tasks that it was shown, by the keys by which it changes them."""
         self.withdrawals: dict[str, Withdrawal] = {}
         """By the id of a call that writes, over stdio."""
         self._home = home

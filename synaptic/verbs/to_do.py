@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, compress
+from operator import and_, attrgetter, gt
 from typing import Generic, TypeVar
 
-from ..filters import Filters
+from ..filters import ALL_TAGS, Filters
 from ..kinds import CLOSING_TAGS
 from ..language.time_fields import read_date
-from ..models import Entry, Task, frozen
-from ..notes.blocks import without_code
+from ..models import Entry, Task, Texts, frozen
+from ..notes.blocks import find_tags, without_code
 from ..notes.marks import task_blocks, task_of_entry
 from ..notes.ticks import find_tasks_to_tick
 from ..workspace.readback import read_body_lines
@@ -46,6 +46,81 @@ class Soon(Generic[Due]):
     rows: tuple[Due, ...]
     later: int = 0
     last_day: str = ""
+
+
+@frozen
+class TaskList:
+    """Tasks, each with the name of the group in which it stands: a group by when it is due, or
+    of done ones the day of the tick. How many more are due `later`, and the last day of these.
+    """
+
+    groups: tuple[tuple[str, Task], ...]
+    later: int = 0
+    last_day: str = ""
+
+    @property
+    def rows(self) -> list[Task]:
+        return [task for _, task in self.groups]
+
+
+def list_tasks(
+    ws: Workspace, *, done: bool = False, due: str | None = None, filters: Filters | None = None
+) -> TaskList:
+    """The open tasks and entries that are due, or the done ones, of entries that pass; without
+    `due` those of the next MONTH_DAYS, and those without a day. Raises InvalidArgument.
+    """
+    if done:
+        rows = _keep_passing(ws, filters, tasks(ws, done=True, due=due))
+        return TaskList(tuple((day_of_task(task) or NO_DAY, task) for task in rows))
+    rows = _keep_passing(ws, filters, list_to_do(ws, due))
+    soon = Soon(tuple(rows)) if due else keep_due_within_month(rows, ws.today)
+    groups = ((name_due_group(task, ws.today), task) for task in soon.rows)
+    return TaskList(tuple(groups), soon.later, soon.last_day)
+
+
+def _keep_passing(
+    ws: Workspace, filters: Filters | None, tasks: Sequence[Task]
+) -> Sequence[Task]:
+    """The tasks of the entries that pass. Where lines of an entry have a tag, it is theirs, and
+    not the note's.
+    """
+    if not filters:
+        return tasks
+    tags = filters.tags
+    without = filters.without or Filters()
+    others = replace(filters, tags=(), without=replace(without, tags=()))
+
+    def ids_passing(wanted: Filters) -> set[str]:
+        rows = ws.index.rows_of_ids([task.id for task in tasks])
+        passing = ws.index.filter_entries(wanted, [*rows.values()])
+        return {id for id, row in rows.items() if row in passing}
+
+    def tagged(wanted: Texts) -> list[bool]:
+        by_line = [_has_tag(find_tags(task.text), wanted) for task in tasks]
+        of_lines = {task.id for task in compress(tasks, by_line)}
+        of_notes = ids_passing(Filters(tags=wanted, include_superseded=True)) - of_lines
+        pairs = zip(tasks, by_line, strict=True)
+        return [is_own or task.id in of_notes for task, is_own in pairs]
+
+    def run(_: object) -> list[bool]:
+        ids = ids_passing(others)
+        passing = [task.id in ids for task in tasks]
+        if tags:
+            passing = [*map(and_, passing, tagged(tags))]
+        if without.tags:
+            passing = [*map(gt, passing, tagged(without.tags))]
+        return passing
+
+    return [*compress(tasks, in_step(ws, run))]
+
+
+def _has_tag(tags: Texts, wanted: Texts) -> bool:
+    """True if these tags pass the filter of tags; a tag covers its children."""
+
+    def has(name: str) -> bool:
+        return any(tag == name or tag.startswith(f"{name}/") for tag in tags)
+
+    return any(all(map(has, value.split(ALL_TAGS))) for value in wanted)
 
 
 def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:

@@ -43,8 +43,9 @@ from synaptic.index.sqlite_engine import SqliteEngine
 from synaptic.journal import folder
 from synaptic.journal.names import is_readable
 from synaptic.language.query import build_filters
-from synaptic.mcp.answers import Call, day_text
 from synaptic.mcp.answers import answer_tool as ask
+from synaptic.mcp.answers import day_text
+from synaptic.mcp.calls import Call
 from synaptic.mcp.tools import TOOLS, TOOLS_BY_NAME, check_arguments
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag

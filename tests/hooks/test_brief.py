@@ -482,7 +482,7 @@ def test_old_chores_leave_room_for_all_else(at: ForkedHome) -> None:
     text = hook["hookSpecificOutput"]["additionalContext"]
     shown = due(text).splitlines()
     assert len(shown) == 5 and "Ring Bo" in shown[0] and "Follow up 79" in shown[1]
-    assert "\nAnd 76 more due or overdue: context_find(query=has:task)" in text
+    assert "\nAnd 76 more due or overdue: context_find(tasks=true)" in text
     printed = at.run("brief").out  # for another reader: only its position may differ
     assert printed.partition("\nnext: ")[0] == text.partition("\nnext: ")[0]
 

@@ -191,6 +191,57 @@ def environment(home: Path, **env: str) -> dict[str, str]:
     return kept | {"SYNAPTIC_HOME": str(home), "PYTHONPATH": root} | env
 
 
+@pytest.mark.anyio
+async def test_tasks_are_listed_ticked_and_moved(
+    connect: Callable[..., Client], home: Path
+) -> None:
+    """A task is the one that the client was shown, also where lines came above it meanwhile."""
+    from synaptic.verbs.totals import GROUPS
+
+    note = home / "journal" / "bills.md"
+    note.parent.mkdir(parents=True)
+    rows = ["- [ ] Rent 🔁 every month due:2026-01-02", "- [ ] Invoice #work due:2026-01-03"]
+    note.write_text("\n".join(["# Bills", *rows, "- [ ] Some day", "- [x] Old"]) + "\n")
+    async with connect() as client:
+        await call(client, "context_save", content="Call Ida", due="today", project="shop")
+        listed = await call(client, "context_find", tasks=True)
+        keys = {task["text"].split()[0]: task["key"] for task in listed["tasks"]}
+        assert [*keys] == ["Rent", "Invoice", "Call", "Some"]
+        for wanted, found in (
+            ({"due": "today"}, ["Rent", "Invoice", "Call"]),
+            ({"tasks": True, "project": "shop"}, ["Call"]),
+            ({"tasks": True, "tag": "work"}, ["Invoice"]),
+            ({"tasks": True, "tag": "-work"}, ["Rent", "Call", "Some"]),
+            ({"tasks": True, "query": "bills rent"}, ["Rent"]),
+            ({"done": True}, ["Old"]),
+        ):
+            some = await call(client, "context_find", **wanted)
+            assert [task["text"].split()[0] for task in some["tasks"]] == found
+        concise = text(await client.call_tool("context_find", {"options": {"tasks": True}}))
+        assert concise.startswith("4 open, 2 overdue.") and keys["Rent"] in concise
+        note.write_text("A line that came meanwhile.\n\n" + note.read_text())
+        pair = {"id": [keys["Rent"], keys["Invoice"]], "add_tag": ["done"]}
+        ticked = text(await client.call_tool("context_update", pair))
+        assert "Ticked: Invoice" in ticked and "due again on" in ticked
+        again = await refusal(client, "context_update", id=keys["Rent"], add_tag="done")
+        assert "changed meanwhile" in again
+        move = {"id": keys["Some"], "due": "2031-05-06"}
+        assert "Due on 2031-05-06" in text(await client.call_tool("context_update", move))
+        odd = await refusal(client, "context_update", id=keys["Some"], append="x")
+        assert 'add_tag=["done"]' in odd
+        assert "does not take cursor" in await refusal(
+            client, "context_find", tasks=True, cursor="x"
+        )
+        sums = await call(client, "context_find", by="project")
+        assert {row["group"]: row["value"] for row in sums["rows"]} == {"shop": 1, "": 1}
+    lines = note.read_text().splitlines()
+    assert "- [x] Invoice #work due:2026-01-03" in lines
+    assert sum("Rent" in line for line in lines) == 2
+    assert "- [ ] Some day due:2031-05-06" in lines
+    about = TOOLS_BY_NAME["context_find"].options["by"]["description"]
+    assert ", ".join(GROUPS) in about
+
+
 # -- what the tools look like
 # ---------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from homes import open_home
 from synaptic import Workspace, save
 from synaptic.errors import Ambiguous, Changed, NotFound
 from synaptic.features.tasks.ticking import find_open_tasks, tick_task, tick_tasks, undo_tick
+from synaptic.language.query import build_filters
 from synaptic.verbs import to_do
 from synaptic.verbs.undoing import undo_run
 
@@ -126,3 +127,26 @@ def test_a_task_with_a_box_goes_before_an_entry_of_the_same_words(ws: Workspace)
     assert task.line
     with pytest.raises(NotFound, match="no entry that is due holds"):
         find_open_tasks(ws, "nobody")
+
+
+def test_tasks_are_listed_by_the_filters_of_their_entries(ws: Workspace) -> None:
+    """A tag in the line of a task is that line's, and any other one is the whole note's."""
+    (ws.config.journal / "bills").mkdir(parents=True)
+    note = ws.config.journal / "bills" / "may.md"
+    note.write_text(
+        "---\ntags: [money/may]\n---\n- [ ] pay #kim due:2026-01-01\n- [ ] file it\n"
+    )
+    save(ws, "- [ ] paint", project="shop")
+    for given, found in (
+        ({"tag": ["kim"]}, {"pay"}),
+        ({"tag": ["-kim"]}, {"file", "paint"}),
+        ({"tag": ["money"]}, {"pay", "file"}),
+        ({"tag": ["-money"]}, {"paint"}),
+        ({"tag": ["kim", "shop"]}, {"pay"}),
+        ({"path": ["bills/"]}, {"pay", "file"}),
+        ({"project": ["shop"]}, {"paint"}),
+        ({"project": ["-shop"], "tag": ["money"]}, {"pay", "file"}),
+    ):
+        filters = build_filters(now=ws.clock(), **given)
+        rows = to_do.list_tasks(ws, filters=filters).rows
+        assert {task.text.split()[0] for task in rows} == found, given

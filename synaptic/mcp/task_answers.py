@@ -1,0 +1,198 @@
+"""Answers about tasks and sums: `context_find` lists them, `context_update` changes tasks by
+the keys that the list shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidArgument, NotFound
+from ..filters import Filters
+from ..kinds import CLOSING_TAGS
+from ..models import Json, Task, short_id
+from ..notes.due_marks import remove_due_date
+from ..plugin import MOVE_TASK, TICK_OR_OPEN, TaskPlace
+from ..render.fence import DATA_FOLLOWS, fenced, one_line
+from ..render.present import count_that_fit
+from ..render.terminal import Output, totals_text
+from ..render.wire import as_json, totals_json
+from ..search.search import drop_any_project
+from ..verbs.browse import filter_by_words
+from ..verbs.to_do import list_tasks, tasks
+from ..verbs.totals import sum_field
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .calls import Answer, Call
+from .texts import ANSWER_CHARS, REMARK_CHARS, fit_rows
+
+OF_TASKS = ("tasks", "done", "due")
+"""Options of `context_find` by which it lists tasks."""
+OF_SUMS = ("sum", "by")
+"""Options of `context_find` by which it adds up a field, or counts."""
+_KEY = re.compile(r"(?:syn:)?(?:\d{8}-)?(?P<id>[^:\s]{4,}):(?P<line>\d+)")
+_CHANGES = 'add_tag=["done"], remove_tag=["done"] or due="monday"'
+
+
+def answer_tasks(ws: Workspace, call: Call, filters: Filters) -> Answer:
+    """Lists tasks, each with a key by which `context_update` changes it."""
+    args = dict(call.args)
+    query = args.pop("query", "").casefold().split()
+    limit = args.pop("limit", None)
+    done = args.pop("done", False)
+    due = args.pop("due", None)
+    args.pop("tasks", None)
+    _refuse_others(args, "A list of tasks", (*OF_TASKS, "limit", "query"))
+    to_do = list_tasks(ws, done=done, due=due, filters=drop_any_project(filters))
+    groups = [pair for pair in to_do.groups if _holds(pair[1], query)]
+    notices = []
+    if to_do.later:
+        notices = [f'Due later: {to_do.later:,}; due="{to_do.last_day}" lists them, too.']
+    rows = [as_json(task) | {"key": key_of_task(task)} for _, task in groups]
+    data: Json = {"tasks": rows[:limit], "total": len(rows), "notices": notices}
+    call.note_listed({key_of_task(task): _place(task) for _, task in groups})
+    if call.layout == "json":
+        return "", fit_rows(data, "tasks", call.json_chars, "narrow it by due or a filter")
+    if not rows:
+        return "\n".join(["No such tasks.", *notices]), data
+    lines = [_line(ws, task) for _, task in groups[:limit]]
+    room = ANSWER_CHARS - 2 * REMARK_CHARS
+    count_shown = count_that_fit([len(line) + 20 for line in lines], room)
+    parts = []
+    pairs = zip(groups, lines[:count_shown], strict=False)
+    for name, of_group in groupby(pairs, key=lambda pair: pair[0][0]):
+        parts += [name, *(line for _, line in of_group)]
+    count = f"{count_shown} of {len(rows)}" if count_shown < len(rows) else f"{count_shown}"
+    state = "done" if done else f"open, {sum(row['overdue'] for row in rows)} overdue"
+    head = f"{count} {state}. {DATA_FOLLOWS}"
+    text = [head, fenced("tasks", "\n".join(parts)), *notices]
+    if count_shown < len(rows):
+        text.append("The rest: narrow it by due or a filter, or give a limit.")
+    if call.may_write:
+        key = key_of_task(groups[0][1])
+        change = {"remove_tag": ["done"]} if done else {"add_tag": ["done"]}
+        form = call.form("context_update", id=[key], **change)
+        text.append(f"{'Open again' if done else 'Tick'}: {form}")
+        if not done:
+            text.append(f"Another day: {call.form('context_update', id=[key], due='monday')}")
+    return "\n".join(text), data
+
+
+def answer_totals(ws: Workspace, call: Call, filters: Filters) -> Answer:
+    """Adds up a field of the entries that pass, or counts them, by a group."""
+    args = dict(call.args)
+    query = args.pop("query", "")
+    name = args.pop("sum", None)
+    by = args.pop("by", None)
+    _refuse_others(args, "A sum", (*OF_SUMS, "query"))
+    holding = filter_by_words(ws, query, filters) if query else filters
+    if holding is None:
+        raise InvalidArgument(
+            "With sum and by, query is words that an entry must hold, and no time.",
+            "Give the time by since and until.",
+        )
+    totals = sum_field(ws, name, by, filters=holding)
+    data = totals_json(totals)
+    if not totals.rows:
+        return "Nothing found.", data
+    text = fenced("sums", totals_text(totals, Output(False, None, Path)))
+    return "\n".join([DATA_FOLLOWS, text, *totals.notices]), data
+
+
+def split_keys(ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(the ids of entries, the keys of tasks) among these ids."""
+    keys = [id for id in ids if _KEY.fullmatch(id)]
+    return [id for id in ids if id not in keys], keys
+
+
+def places_of_keys(ws: Workspace, call: Call, keys: Sequence[str]) -> dict[str, TaskPlace]:
+    """By key the task that this client was shown under it; without such a list the task at
+    that line of the entry. Those that stand below come first, for a tick may add a line above.
+    Raises NotFound.
+    """
+    tasks_seen = call.listed_tasks or {}
+    places = {}
+    for key in keys:
+        places[key] = tasks_seen.get(_short_key(key)) or _place(_task_at(ws, key))
+    return dict(sorted(places.items(), key=lambda item: -item[1].line))
+
+
+def change_task(
+    ws: Workspace, call: Call, key: str, place: TaskPlace, args: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Ticks, opens or moves a task, as these arguments of `context_update` say: (what became of
+    it, the run for `undo` or ""). Raises InvalidArgument for other arguments.
+    """
+    [(name, value), *others] = [*args.items()] or [("", "")]
+    closes = value in [[tag] for tag in CLOSING_TAGS]
+    if others or not (name == "due" or (closes and name in ("add_tags", "remove_tags"))):
+        raise InvalidArgument(
+            f"A task takes one of {_CHANGES}.",
+            "Its words are changed in its entry: content or append with the id alone.",
+        )
+    where = f"{one_line(place.path)}:{place.line}"
+    has_next = False
+    if name == "due":
+        moved = MOVE_TASK.ask_only(ws, place, value or "none")
+        done = f"Due on {moved.day}" if moved.day else "Without a day now"
+        text, run = remove_due_date(moved.text) or moved.text, moved.undo
+    else:
+        ticked = TICK_OR_OPEN.ask_only(ws, place, name == "add_tags")
+        done = "Ticked" if name == "add_tags" else "Open again"
+        has_next = bool(ticked.next_day)
+        if has_next:
+            done += f", and due again on {ticked.next_day}"
+        text, run = ticked.text, ticked.undo
+    if not has_next:  # else a second tick would be that of the next one
+        (call.listed_tasks or {}).pop(_short_key(key), None)
+    return f"{done}: {one_line(text)} ({where}).", run
+
+
+def _task_at(ws: Workspace, key: str) -> Task:
+    id, _, line = key.rpartition(":")
+    entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
+    for task in (*tasks(ws), *tasks(ws, done=True)):
+        if task.id == entry.id and task.line == int(line):
+            return task
+    raise NotFound(
+        f"The entry {short_id(entry.id)} has no task in line {line}.",
+        "context_find with tasks=true lists the tasks with their keys.",
+    )
+
+
+def _place(task: Task) -> TaskPlace:
+    return TaskPlace(task.path, task.line, task.text, task.id)
+
+
+def _short_key(key: str) -> str:
+    match = _KEY.fullmatch(key)
+    return f"{match['id']}:{match['line']}" if match else key
+
+
+def _refuse_others(args: Mapping[str, Any], what: str, valid: Sequence[str]) -> None:
+    for name in args:
+        raise InvalidArgument(f"{what} does not take {name}.", valid=(*valid, "filters"))
+
+
+def _holds(task: Task, words: Sequence[str]) -> bool:
+    text = f"{task.text} {task.title} {task.path}".casefold()
+    return all(word in text for word in words)
+
+
+def key_of_task(task: Task) -> str:
+    """The key of a task for `context_update`: that of its entry, with the line of its file."""
+    return f"{short_id(task.id)}:{task.line}" if task.line else short_id(task.id)
+
+
+def _line(ws: Workspace, task: Task) -> str:
+    text = one_line(remove_due_date(task.text) or task.text)
+    parts = [f"{key_of_task(task)} {task.due or ''} {text}".replace("  ", " ")]
+    if task.project:
+        parts.append(f"project {one_line(task.project)}")
+    parts.append(one_line(task.path))
+    if task.unticked:
+        parts.append(f"cannot be ticked here: {task.unticked}")
+    return " · ".join(parts)
