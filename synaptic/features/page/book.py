@@ -144,11 +144,11 @@ def plan_book(selection: Selection, ask: Ask) -> Plan:
     """Lists the entries of a book. Raises NotFound and Ambiguous for an id that has none."""
     ids = ask(partial(_list_ids, selection=selection))
     look = partial(plan_entries, tokens=selection.tokens, edges=tuple(EDGES.values()))
-    planned = _run_steps(look, ids, PLANNED, ask)
+    planned = run_steps(look, ids, PLANNED, ask)
     return Plan(selection, tuple(entry for _, entry in planned if entry))
 
 
-def _run_steps(
+def run_steps(
     look: Callable[..., list[Result | None]], ids: Sequence[str], most: int, ask: Ask
 ) -> Iterator[tuple[str, Result | None]]:
     """Yields (id, result of `look`) for each id. A step is given `most` ids, and answers as
@@ -296,7 +296,7 @@ class _Sink(RawIOBase):
 
 def _book_pieces(plan: Plan, style: BookStyle, ask: Ask, progress: Progress) -> Iterator[Piece]:
     """Yields the HTML of a book in pieces, each with the pictures that lie beside it."""
-    months = _contents(plan, style)
+    months = contents(plan, style)
     yield _render_begin(plan, style, months), {}
     entries = {entry.id: entry for entry in plan.entries}
     rendered = _rendered_entries(plan, style, months, ask)
@@ -345,10 +345,10 @@ def _rendered_entries(
     pictures = PictureStyle(EDGES[style.photos], not plan.is_zip(style.photos))
     tokens = plan.selection.tokens
     look = partial(render_entries, inside=inside, style=pictures, tokens=tokens)
-    return _run_steps(look, ids, RENDERED, ask)
+    return run_steps(look, ids, RENDERED, ask)
 
 
-def _contents(plan: Plan, style: BookStyle) -> list[Month]:
+def contents(plan: Plan, style: BookStyle) -> list[Month]:
     """Returns the months of a book in its order. The entries of a day stay in theirs, so that a
     day is read from morning to evening; undated entries stand last.
     """

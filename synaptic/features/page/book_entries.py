@@ -120,7 +120,7 @@ def plan_entries(
     """
 
     def run(_: object) -> list[Entry | None]:
-        entries = _read_with_text(ws, ids)
+        entries = read_with_text(ws, ids)
         until = time.monotonic() + STEP_S
         some: list[Entry | None] = []
         for id in ids:
@@ -172,7 +172,7 @@ def render_entries(
     return entries
 
 
-def _read_with_text(ws: Workspace, ids: Sequence[str]) -> dict[str, Entry]:
+def read_with_text(ws: Workspace, ids: Sequence[str]) -> dict[str, Entry]:
     """Reads the entries by id, in the order of the ids, without those that say nothing: a
     section of a daily note or a file that is only a heading, or one whose text is all private.
     """
@@ -224,7 +224,7 @@ def _render_texts(
     """Renders the texts of the first of these entries, as many as STEP_S allows; None for one
     that says nothing.
     """
-    entries = _read_with_text(ws, ids)
+    entries = read_with_text(ws, ids)
     until = time.monotonic() + STEP_S
     superseded = ws.index.superseded_by(list(entries))
     texts: list[_RenderedText | None] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from bs4 import BeautifulSoup
@@ -289,6 +290,44 @@ def test_the_command_writes_a_whole_new_file_or_none(home: Path, tmp_path: Path)
     sums = hours.select_one("section[aria-labelledby=sums]")
     assert sums and sums.get_text(" ", strip=True).endswith("no project 1.5 In all 1.5")
     assert 'id="sums"' not in (tmp_path / "2026.html").read_text()
+
+
+def test_a_book_may_be_one_markdown_file_with_its_pictures_beside_it(tmp_path: Path) -> None:
+    """The same entries as in the HTML, each below one heading with its day."""
+    own = ForkedHome(tmp_path / "own", folder=tmp_path)
+    own.journal.mkdir(parents=True)
+    notes = {
+        "2026-10-30.md": FIRST.replace(
+            "[[Nowhere]]", "![[photos/lake.jpg|300]] [tea](tea.pdf)"
+        ),
+        "2026-11-02.md": "## 09:00 Twin\n# Loud\n\nUnder\n-----\n```\n# code\n```\n",
+        "Tea.md": TEA,
+    }
+    for path, text in notes.items():
+        (own.journal / path).write_text(text)
+    (own.journal / "photos").mkdir()
+    (own.journal / "photos" / "lake.jpg").write_bytes(make_picture())
+    (own.journal / "tea.pdf").write_bytes(b"%PDF-1.7")
+    html = own.ask("book", "--to", "all.html", **NOW)
+    done = own.ask("book", "--to", "all.md", **NOW)
+    assert done["entries"] == html["entries"] and done["file"] == str(tmp_path / "all.md")
+    text = (tmp_path / "all.md").read_text()
+    of_entries = [line for line in text.splitlines() if line.startswith("## ")]
+    shown = BeautifulSoup((tmp_path / "all.html").read_text(), "html.parser")
+    assert len(of_entries) == len(shown.select("article.book-entry"))
+    assert of_entries[0] == "## 2026-10-30 08:00 Boat" and of_entries[-1] == "## Tea"
+    assert "hunter2" not in text and "all of it" not in text and "## Quiet" not in text
+    assert text.count("(all-pictures/lake.jpg)") == 2 and "# code" in text.splitlines()
+    assert b"secret lake" not in (tmp_path / "all-pictures" / "lake.jpg").read_bytes()
+    assert (tmp_path / unquote(text.partition("[tea](")[2].partition(")")[0])).is_file()
+    for words, complaint in {
+        ("--to", "all.md"): "is there already",
+        ("--to", str(own.journal / "x.md")): "would be there twice",
+    }.items():
+        answer = own.run("book", *words, **NOW)
+        assert answer.code in (1, 2) and complaint in answer.text, answer.text
+    one = own.ask("book", "--tag", "lake", "--to", "lake.md", **NOW)
+    assert one["entries"] == 1 and not (tmp_path / "lake-2.md").exists()
 
 
 @pytest.mark.parametrize(
