@@ -1,14 +1,16 @@
 """The zip of a backup: how it is known and used, and when the last one was made."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from ..config import Config
 from ..models import frozen
 from .disk import disk_errors, overwrite, read_state_json
+from .folder import is_note
 
 _FILE = "backup.json"
 READ_ME = "READ ME.txt"
@@ -36,6 +38,32 @@ def remember_backup(state: Path, backup: LastBackup) -> None:
     record = json.dumps({"at": backup.at.isoformat(), "file": backup.file})
     with disk_errors(state / _FILE):
         overwrite(state / _FILE, record.encode())
+
+
+def list_backups(state: Path) -> list[Path]:
+    """The zips that are known: the last one, and those beside it that are named as ours, the
+    newest last. The last one is named also where it is not there.
+    """
+    last = read_last_backup(state)
+    if not last:
+        return []
+    file = Path(last.file)
+    beside = sorted(file.parent.glob("synaptic-[0-9]*.zip")) if file.parent.is_dir() else []
+    return [*(other for other in beside if other != file), file]
+
+
+def texts_of_backup(file: Path) -> Iterator[tuple[str, bytes]]:
+    """Yields (name, bytes) of each note in a backup, and of Synaptic's own texts. Raises
+    OSError, BadZipFile and what a damaged member raises.
+    """
+    with ZipFile(file) as archive:
+        if not is_backup(archive.namelist()):
+            raise BadZipFile("it is no backup of Synaptic")
+        for name in archive.namelist():
+            if is_note(name) or not name.startswith("journal/"):
+                data = archive.read(name)
+                if b"\0" not in data[:1_024]:
+                    yield name, data
 
 
 def how_to_go_back(config: Config) -> str:

@@ -6,17 +6,20 @@ import platform
 import re
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path, PurePath
 from typing import Literal
+from zipfile import BadZipFile
 
 from ..errors import ModelError, NotFound, Sentence, SynapticError, join_sentences
 from ..files import ASIDE, advice_without_locks, open_regular_file, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries, map_paths_by_short_id
+from ..journal.backups import list_backups, texts_of_backup
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
 from ..journal.draft_files import DraftFiles
 from ..journal.folder import Roots
@@ -27,6 +30,7 @@ from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import COPY as PROJECTS_COPY
 from ..journal.projects import FILE as PROJECTS
 from ..journal.projects import Projects, parse_projects_file
+from ..journal.repository import find_checkout
 from ..journal.runs import open_import_runs
 from ..journal.saved import KEEP_DAYS
 from ..journal.shelf import is_home_exposed
@@ -81,12 +85,13 @@ def run_checkup(ws: Workspace, *, whole: bool = True) -> Checkup:
 
 
 def list_secrets(ws: Workspace) -> Checkup:
-    """The places of passwords, tokens and keys in the journal, the trash and copies of saves;
-    never their values.
+    """The places of passwords, tokens and keys in the journal, the trash, copies of saves and
+    the backups that are known; never their values.
     """
     files = 0
     findings = []
-    for path, data, mend in _stored_texts(ws):
+    not_read: list[Finding] = []
+    for path, data, mend in _stored_texts(ws, not_read):
         files += 1
         text = data.decode("utf-8", "replace")
         for secret in visible_secrets(path):
@@ -96,13 +101,25 @@ def list_secrets(ws: Workspace) -> Checkup:
             message = f"{printable_path(path)}:{line_number(text, secret.start)}: {secret.kind}"
             findings.append(Finding("warning", "secret", message, mend))
     if findings:
-        return Checkup(False, tuple(findings))
+        return Checkup(False, (*findings, *not_read))
     message = f"No passwords, tokens or keys were found. Files: {files:,}."
-    return Checkup(True, (Finding("ok", "secrets", message),))
+    return Checkup(True, (*not_read, Finding("ok", "secrets", message)))
 
 
-def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
-    """(path, bytes, advice how to remove a line) of every file that holds entries."""
+def places_of_words(ws: Workspace, words: str) -> list[str]:
+    """The paths of the stored texts that hold these words: notes, and copies beside them; and
+    sentences on backups that could not be read.
+    """
+    not_read: list[Finding] = []
+    texts = _stored_texts(ws, not_read)
+    paths = [printable_path(path) for path, data, _ in texts if words.encode() in data]
+    return [*dict.fromkeys(paths), *(finding.message for finding in not_read)]
+
+
+def _stored_texts(ws: Workspace, not_read: list[Finding]) -> Iterator[tuple[str, bytes, str]]:
+    """(path, bytes, advice how to remove a line) of every file that holds entries. Backups
+    that cannot be read are added to `not_read`.
+    """
     advice = "Remove it from the file, and replace it where it is used."
     for stamp in ws.journal.scan():
         with suppress(NotFound):
@@ -110,6 +127,26 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
     for path, data in _copies_in_state(ws.journal):
         kind = path.relative_to(ws.config.state).parts[0]
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
+    for file in list_backups(ws.config.state):
+        try:
+            for name, data in texts_of_backup(file):
+                yield f"{file}: {name}", data, _OF_BACKUP
+        except (OSError, BadZipFile, RuntimeError, zlib.error) as error:
+            why = "it is not there now" if isinstance(error, FileNotFoundError) else str(error)
+            message = f"The backup {printable_path(str(file))} was not read: {why}."
+            fix = "Run the command once more where it can be read, or delete that backup."
+            not_read.append(Finding("info", "backup", message, fix))
+
+    checkout = find_checkout(ws.config.journal)
+    if checkout or ws.config.sync.url:
+        where = checkout.root if checkout else ws.config.sync.url
+        message = f"Git's history in {where} was not read."
+        not_read.append(
+            Finding("info", "history", message, "`git log -p` shows it; it keeps what it had.")
+        )
+
+
+_OF_BACKUP = "Delete that backup, and make a new one once the secret is out of the notes."
 
 
 def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:

@@ -17,11 +17,14 @@ from ...cli.replies import (
 )
 from ...errors import InvalidArgument, NotFound
 from ...filters import Filters
+from ...notes.screening import visible_secrets
 from ...render import terminal, wire
 from ...render.fence import clean
+from ...render.present import join_first
 from ...render.terminal import say
 from ...serving.arguments import agent_name, is_person
 from ...verbs import browse, changing
+from ...verbs.doctor import places_of_words
 from ...verbs.exports import export
 from ...workspace import many_edits
 from ...workspace.many_edits import EditPlan
@@ -30,6 +33,8 @@ from ...workspace.workspace import Workspace
 from . import plan_rename, plan_words
 from .retagging import plan_tag_rename
 
+SECRET_PLACES = 5
+"""The most places that are named of those that still hold a secret."""
 MOST_LINES = 40
 """The most changed lines that are listed before the question. `--dry-run` lists all."""
 
@@ -140,7 +145,8 @@ def _rename_project(
     text = f"{number} would move from project {old_name} to {new_name}."
     if dry_run or not ids:
         return print_answer({"entries": ids}, text)
-    say(text)
+    if not yes:
+        say(text)
     if not ask_agreement("tags", "Move them?", yes=yes):
         return None
     change = partial(
@@ -156,22 +162,51 @@ def _carry_out(
     text = plan_text(plan, most=None if dry_run else MOST_LINES)
     if dry_run:
         return print_answer(data, text, plan.notices)
-    if not IN_JSON.get():
+    if not (yes or IN_JSON.get()):
         print_answer({}, text, plan.notices)
     if not ask_agreement(command, "Change them?", yes=yes):
         return None
+    secrets = _secrets_in_notes(ws, plan)
     done = many_edits.make_edits(ws, plan)
-    done_text = f"Done. `synaptic undo {done.run}` takes it back."
+    notices = _notices_of_secrets(ws, secrets - _secrets_in_notes(ws, plan))
+    done_text = "Done."
+    if yes:  # nothing was shown before
+        done_text = f"{plan_text(plan, MOST_LINES, is_done=True)}\n"
+        notices = [*plan.notices, *notices]
+    done_text += f"{' ' * (not yes)}`synaptic undo {done.run}` takes it back."
     for path in done.stay:
         done_text += (
             f"\n  stays: {path} (a program changed it again and again; {_NEXT[plan.kind]})"
         )
     answer = {"success": True, "run": done.run, "stay": list(done.stay)}
-    return print_answer(answer | data, clean(done_text))
+    return print_answer(answer | data | {"notices": notices}, clean(done_text), notices)
 
 
-def plan_text(plan: EditPlan, most: int | None = None) -> str:
-    """The files and lines of a plan; of the lines at most so many."""
+def _secrets_in_notes(ws: Workspace, plan: EditPlan) -> set[str]:
+    """What looks like a secret in the notes in which a plan replaces words."""
+    secrets = set()
+    for path in {line.path for line in plan.lines if plan.kind == "words"}:
+        text = ws.journal.read(path).decode("utf-8", "replace")
+        secrets |= {text[secret.start : secret.end] for secret in visible_secrets(text)}
+    return secrets
+
+
+def _notices_of_secrets(ws: Workspace, removed: set[str]) -> list[str]:
+    """A sentence on where secrets still stand that were replaced in the notes."""
+    places = [place for secret in sorted(removed) for place in places_of_words(ws, secret)]
+    if not removed:
+        return []
+    named = join_first([*dict.fromkeys(places)], SECRET_PLACES)
+    return [
+        f"What looks like a secret still stands in: {named}. "
+        "`synaptic doctor --secrets` says how each goes; change the secret itself."
+    ]
+
+
+def plan_text(plan: EditPlan, most: int | None = None, *, is_done: bool = False) -> str:
+    """The files and lines of a plan, or of one that was carried out; of the lines at most so
+    many.
+    """
     rows = [f"{path} -> {to}" for path, to in plan.moves.items() if path != to]
     if plan.folder and most is not None:
         files = "1 file" if len(rows) == 1 else f"{len(rows):,} files"
@@ -186,13 +221,16 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
         broken = sum(stay.why != many_edits.IN_CODE for stay in plan.stays)
         if broken and plan.kind == "rename":
             links = "1 link" if broken == 1 else f"{broken:,} links"
-            rows.append(f"{links} will break: write the new name there in your editor.")
+            rows.append(
+                f"{links} {'broke' if is_done else 'will break'}: "
+                "write the new name there in your editor."
+            )
     lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"
     files = "1 file" if plan.file_count == 1 else f"{plan.file_count:,} files"
     if plan.lines:
-        rows.append(f"{lines} in {files} would change.")
+        rows.append(f"{lines} in {files} {'changed' if is_done else 'would change'}.")
     else:
-        rows.append("No link has to change.")
+        rows.append("No link had to change." if is_done else "No link has to change.")
     return clean("\n".join(rows))
 
 

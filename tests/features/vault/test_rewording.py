@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from forks import ForkedHome
 from homes import put
@@ -111,3 +114,27 @@ def test_the_terminal_leads_to_it_and_takes_it_back(home: ForkedHome) -> None:
     assert b"Saw Andromeda." in next(iter(home.files().values()))
     home.run("undo")
     assert home.files() == first
+
+
+def test_a_replaced_secret_is_named_wherever_a_copy_still_has_it(
+    home: ForkedHome, tmp_path: Path
+) -> None:
+    """In the log of changes and in a backup, which may be out of reach."""
+    token = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+    home.journal.mkdir(parents=True)
+    (home.journal / "deploy.md").write_text(f"{'So much before it. ' * 30}{token}\n")
+    home.run("backup", str(tmp_path / "stick"))
+    [zipped] = (tmp_path / "stick").iterdir()
+    told = home.run("rename", "--words", token, "***", "--yes")
+    assert "1 line in 1 file changed.\n" in told.out and "would change" not in told.out
+    assert f"{zipped}: journal/deploy.md" in told.err and ".state/changes/" in told.err
+    assert token not in told.err and "doctor --secrets" in told.err
+    shutil.rmtree(home.path / ".state" / "changes")
+    found = home.run("doctor", "--secrets")
+    assert f"{zipped}: journal/deploy.md:1: GitHub token" in found.out
+    zipped.write_bytes(zipped.read_bytes()[:200])
+    assert f"The backup {zipped} was not read" in home.run("doctor", "--secrets").out
+    zipped.unlink()
+    clean = home.run("doctor", "--secrets")
+    assert "it is not there now" in clean.out and "No passwords" in clean.out
+    assert "still stands" not in home.run("rename", "--words", "before it", "it", "--yes").err
