@@ -23,6 +23,7 @@ from .written_entry import WrittenEntry, find_in_parsed
 Check = Callable[[str, Entry | None], None]
 """Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 OF_EDITOR: tuple[Why, ...] = ("opened", "editor")
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 """The reasons that mark a text as not missed: it need not return to the journal."""
@@ -197,8 +198,14 @@ def replace_text(
 
 
 def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEntry:
+    """Writes a whole-file note where no file is, an empty one, or what the editor left."""
     draft = Draft(piece.text, mode=mode)
-    if not journal.writer.change(piece.path, lambda data, _: None if data.strip() else draft):
+
+    def make(data: bytes, _: Stat) -> Draft | None:
+        is_as_left = piece.after == file_hash(data)
+        return draft if is_as_left or not data.strip(_BLANK) else None
+
+    if not journal.writer.change(piece.path, make):
         raise Refused(
             "{place} is there already, and restore overwrites no file.",
             "Move it away and try again.",

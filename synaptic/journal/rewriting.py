@@ -171,6 +171,8 @@ def _rewriting(
             if not new and entry.id in moved:
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
             piece = _note_place(piece, was, data, new, text)
+            if entry.whole_file and not new:
+                piece = piece._replace(after=file_hash(text))
             pieces += [*replaced_copy(journal, entry.id, entry.title, new, block), piece]
             comes |= {entry.id} & after.keys()
         saved = _texts_to_save(journal, path, {id: after[id] for id in comes})
@@ -287,6 +289,8 @@ def note_edit(
                 continue
             piece = _piece_of(journal, path, entry, block, status, "editor")
             piece = _note_place(piece, was, data, new, text)
+            if entry.whole_file and not new:
+                piece = piece._replace(after=file_hash(text))
             left = file_hash(normalize_block(new)) if new else ""
             pieces.append(piece._replace(became=next_id, left=left))
         journal.trash.put(*pieces)

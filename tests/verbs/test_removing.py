@@ -13,6 +13,7 @@ from synaptic.errors import Changed, Refused
 from synaptic.journal.losses import find_losses
 from synaptic.journal.rewriting import keep_opened, note_edit
 from synaptic.verbs.removing import restorable_texts
+from synaptic.verbs.undoing import undo_last
 
 DAY = "2026-11-21.md"
 SAMPLE = (
@@ -153,6 +154,29 @@ def edit(ws: Workspace, name: str, *changes: tuple[str, str], waits: bool = True
         text = text.replace(old, new)
     file.write_bytes(text.encode())
     return note_edit(ws.journal, opened, waits=waits)
+
+
+@pytest.mark.parametrize(
+    "left", ["", " \n", "\ufeff", "<private>x</private>\n", "## 09:00 Another\nx\n", "# \n"]
+)
+def test_a_note_that_an_editor_emptied_comes_back_over_what_was_left(
+    ws: Workspace, left: str
+) -> None:
+    """And undo gives what was left; over anything else nothing is written."""
+    file = ws.config.journal / "Garden.md"
+    text = "# Garden\n\nBeds.\n"
+    file.write_text(text)
+    find(ws)
+    id = edit(ws, file.name, (text, left))[0]
+    restore(ws, id, confirms=True)
+    assert file.read_text() == text
+    undo_last(ws, confirms=True)
+    assert file.read_text() == left
+    if left.startswith("##"):
+        file.write_text(f"{left}more\n")
+        with pytest.raises(Refused, match="overwrites no file"):
+            restore(ws, id)
+        assert file.read_text() == f"{left}more\n"
 
 
 EDITS = {
