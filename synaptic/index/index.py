@@ -630,9 +630,8 @@ class Index:
         self, since: str, until: str, *, limit: int
     ) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the
-        day of the year `since`
-        in other years, newest first). Undated entries do not count, and of a daily note only
-        its first section."""
+        day of the year `since` in other years, of as many years as fit, newest first). Undated
+        entries do not count, and of a daily note only its first section."""
         [(before, after, first, last)] = self.engine.rows(_DAYS_BESIDE, since, until)
         years = range(int(first[:4]), int(last[:4]) + 1) if first else ()
         days = [f"{year:04}{since[4:]}" for year in years if year != int(since[:4])]
@@ -768,12 +767,14 @@ _BESIDE = f"""
     ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
     WHERE o.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _SAME_DAY = f"""
-    SELECT e.rowid FROM entry e INDEXED BY entry_date WHERE e.id IS NOT NULL AND e.dated = 1
+    SELECT rowid FROM (SELECT e.rowid, e.date, e.at, e.own_id, row_number() OVER
+        (PARTITION BY e.date ORDER BY e.at DESC, e.own_id) AS nth
+    FROM entry e INDEXED BY entry_date WHERE e.id IS NOT NULL AND e.dated = 1
     AND e.date IN {BOUND_LIST}
     AND NOT ({daily_note_condition("e")} AND EXISTS (
         SELECT 1 FROM entry o WHERE o.source = e.source AND o.seq < e.seq
         AND o.date = e.date AND o.id IS NOT NULL AND {daily_note_condition("o")}))
-    ORDER BY e.at DESC, e.own_id LIMIT ?"""
+    ORDER BY nth, e.date DESC LIMIT ?) AS found ORDER BY at DESC, own_id"""
 _SAME_CONTENT = """
     SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """

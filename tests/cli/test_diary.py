@@ -263,6 +263,17 @@ def test_a_week_is_read_and_summed_apart_for_projects_and_tags(home: Home) -> No
     assert "project boat" in home.run("day", "2026-11-12").out
 
 
+def test_a_day_shows_some_entries_of_each_other_year(home: Home) -> None:
+    """A year with many entries on that day does not hide the others."""
+    for year, number in ((2026, 7), (2025, 1), (2023, 2), (2020, 1), (2019, 1)):
+        texts = (f"## {hour:02}:00 Noted {year} {hour}\n\nx\n" for hour in range(number))
+        home.journal.mkdir(parents=True, exist_ok=True)
+        (home.journal / f"{year}-11-20.md").write_text("\n".join(texts))
+    then = home.ask("day", "2019-11-20")["on_this_day"]
+    assert [entry["date"][:4] for entry in then] == ["2026", "2026", "2025", "2023", "2020"]
+    assert [entry["title"] for entry in then][:2] == ["Noted 2026 6", "Noted 2026 5"]
+
+
 def test_a_text_that_begins_with_its_date_is_of_that_day(home: Home) -> None:
     home.env["SYNAPTIC_NOW"] = NOW
     saved = home.ask("save", "yesterday 5pm: called Ida")
