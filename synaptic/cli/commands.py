@@ -172,11 +172,21 @@ def _save_text(home: str | None, content: str, local: LocalFiles, **marks: Any) 
             if entry.project:
                 notice = IN_PROJECT.format(project=entry.project, id=short_id(entry.id))
                 receipt = replace(receipt, notices=(notice,))
+        receipt = _with_remarks(receipt, content)
         print_receipt(ws, f"Saved {receipt.type}", receipt, attached)
         if is_asked:
             from ..verbs.neighbours import compare_saved  # only a person is asked
 
             print_nearest_entry(receipt.id, compare_saved(ws, receipt))
+
+
+def _with_remarks(receipt: Receipt, text: str) -> Receipt:
+    """The receipt, which also says what of its text stands otherwise or does not count."""
+    if "#" not in text and "::" not in text:
+        return receipt
+    from ..verbs.text_remarks import remarks_on_text  # few texts have one
+
+    return replace(receipt, notices=(*receipt.notices, *remarks_on_text(text)))
 
 
 @command("analyze", f.WORDS, f.STRATEGY, switch("note", "The text is a note, not a question."))
@@ -259,6 +269,8 @@ def update(home: str | None, ids: Words, attach: Sequence[Path] = (), **changes:
             return change_all(ws, "update", "Updated", ids, change)
         local = _local_files(attach, is_typed=is_typed)
         receipt, attached = update_with_files(ws, ids[0], local, changes, **who)
+        for name in ("content", "append"):
+            receipt = _with_remarks(receipt, changes.get(name) or "")
         return print_receipt(ws, "Updated", receipt, attached)
 
 

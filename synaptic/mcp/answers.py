@@ -49,6 +49,7 @@ from ..verbs.day_lists import entries_of_days
 from ..verbs.newest import recent
 from ..verbs.removing import delete, restore
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
+from ..verbs.text_remarks import remarks_on_fields
 from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
 from ..workspace.readback import read_entries
@@ -170,7 +171,11 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
     sent_notices = set() if call.sent_notices is None else call.sent_notices
-    receipts = [_drop_sent_notices(receipt, sent_notices) for receipt in save_all(ws, texts)]
+    receipts = []
+    for receipt, (content, _) in zip(save_all(ws, texts), texts, strict=True):
+        notices = (*receipt.notices, *remarks_on_fields(content))
+        receipt = replace(receipt, notices=notices)
+        receipts.append(_drop_sent_notices(receipt, sent_notices))
     _note_written(ws, call, [receipt.id for receipt in receipts])
     return _receipts_answer(call, receipts, "Saved")
 

@@ -148,7 +148,7 @@ def sum_entries(
                 amounts[amount.unit] += amount.value
             elif field == wanted:
                 not_read.append(text)
-        within_lines += bool(wanted) and _stands_within_line(entry.content, wanted)
+        within_lines += bool(wanted) and stands_within_line(entry.content, wanted)
         for unit, value in amounts.items():
             over_all.add("", unit, value)
             for group in groups:
@@ -214,7 +214,7 @@ def _groups_of_entry(entry: Entry, by: str) -> Texts:
     return (entry.date if by == "day" else entry.date[:7],)
 
 
-def _stands_within_line(text: str, field: str) -> bool:
+def stands_within_line(text: str, field: str) -> bool:
     """True if `field::` stands in a text more often than it is a property there."""
     if f"{field}::" not in text.lower():
         return False

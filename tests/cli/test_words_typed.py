@@ -160,7 +160,7 @@ OF_TOOLS: dict[str, Any] = {
 FREE_OF_TOOLS = {
     *("around", "content", "append", "cursor", "entries", "explain", "facets", "files_only"),
     *("id", "parent", "pin", "query", "restore", "source", "sub_queries", "supersedes", "text"),
-    *("title",),
+    *("sum", "title"),
 }
 
 
