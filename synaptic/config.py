@@ -115,7 +115,7 @@ class Config:
 
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `at_tags`: `@name` in a text is the tag `name`, as in jrnl. `hours_in_text`: `(2h)` and
-    `(1:30)` in a text count as its hours.
+    `(1:30)` in a text count as its hours. `text_files`: `.txt` is read, and never written.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
     `language` is that of the page, such as `de`; "": the one of the browser.
@@ -129,6 +129,7 @@ class Config:
     day_title: str = ""
     at_tags: bool = False
     hours_in_text: bool = False
+    text_files: bool = False
     sources: Mapping[str, Path] = field(default_factory=dict)
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
@@ -356,6 +357,7 @@ _RULES: dict[str, Rule] = {
         'a date with year, month and day, like "%m-%d-%Y"',
     ),
     "at_tags": _SWITCH,
+    "text_files": _SWITCH,
     "hours_in_text": _SWITCH,
     "exclude": _make_text_list_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _make_text_list_rule(

@@ -10,7 +10,7 @@ from zipfile import BadZipFile, ZipFile
 from ..config import Config
 from ..models import frozen
 from .disk import disk_errors, overwrite, read_state_json
-from .folder import is_note
+from .folder import TEXTS, is_note
 
 _FILE = "backup.json"
 READ_ME = "READ ME.txt"
@@ -60,7 +60,8 @@ def texts_of_backup(file: Path) -> Iterator[tuple[str, bytes]]:
         if not is_backup(archive.namelist()):
             raise BadZipFile("it is no backup of Synaptic")
         for name in archive.namelist():
-            if is_note(name) or not name.startswith("journal/"):
+            is_text = is_note(name) or name.lower().endswith(TEXTS)
+            if is_text or not name.startswith("journal/"):
                 data = archive.read(name)
                 if b"\0" not in data[:1_024]:
                     yield name, data

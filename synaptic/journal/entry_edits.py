@@ -195,7 +195,8 @@ def _read_former(journal: Journal, path: str, id: str, data: bytes, status: Stat
         )
     parsed = journal.parse(path, data, status.st_mtime_ns)
     entry, start, end = find_entry_span(parsed, path, id)
-    folder.refuse_source(journal.roots, path, entry.there.line)
+    is_text = not folder.is_note(path)
+    folder.refuse_source(journal.roots, path, entry.there.line, is_text=is_text)
     return _Former(path, data, status, parsed, entry, start, end)
 
 

@@ -45,7 +45,8 @@ class FileMoves:
         writer = self._writer
         old_path = writer.roots.place(path)
         folder.refuse_source(writer.roots, path)
-        new_path = folder.locate_writable(writer.roots, to)
+        folder.refuse_source(writer.roots, to)
+        new_path = folder.resolve_journal_path(writer.roots, to)
         with disk.disk_errors(to):
             if old_path.is_symlink():
                 raise Refused(

@@ -28,7 +28,7 @@ from .disk import disk_errors
 from .names import LeftOut, is_readable
 
 _LITTER = ("~", ".swp", ".tmp")
-_NOTES = (".md", ".markdown")
+_NOTES, TEXTS = (".md", ".markdown"), (".txt",)
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _PIECE = 15
 """Names of at most 255 bytes that one path of the system, 4,096 bytes, certainly holds."""
@@ -45,10 +45,14 @@ class Roots:
     root `@vault`.
 
     Where a root lies inside another, its files are read once, as its own. A source that is a
-    note, such as `~/.gemini/GEMINI.md`, is a root with that file alone; `single` names it.
+    note, such as `~/.gemini/GEMINI.md`, is a root with that file alone; `single` names it. With
+    `text_files` plain texts are read as well.
     """
 
-    def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
+    def __init__(
+        self, folders: Mapping[str, Path], exclude: Iterable[str] = (), text_files: bool = False
+    ) -> None:
+        self._endings = _NOTES + TEXTS * text_files
         files = {name: at for name, at in folders.items() if name and at.is_file()}
         # a file that is a link is read at its target, as a linked folder is
         files = {name: real_path(at) if at.is_symlink() else at for name, at in files.items()}
@@ -80,6 +84,10 @@ class Roots:
         """The path on disk of a journal path; an absolute path is returned unchanged."""
         _, root, within = self.split_path(str(path))
         return root / within
+
+    def reads(self, path: str) -> bool:
+        """True if a file of this name is read: a note, or a plain text if these are."""
+        return path.endswith(_NOTES) or path.lower().endswith(self._endings)
 
     def excludes(self, path: str, root: str = "") -> bool:
         """True if this path below the root of this name matches a glob of the setting
@@ -218,9 +226,7 @@ def read_stamp(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | 
 
 
 def _wrap_to_int64(signature: FileSignature) -> FileSignature:
-    """Wraps the numbers of a signature to 64 bits, because SQLite cannot hold some inodes, and
-    times after 2262.
-    """
+    """Wraps the numbers to 64 bits, as SQLite: inodes, and times after 2262, may be larger."""
     return cast("FileSignature", tuple((part + 2**63) % 2**64 - 2**63 for part in signature))
 
 
@@ -258,7 +264,7 @@ def walk_items(
                         continue
                     if not entry.is_dir(follow_symlinks=False):
                         is_wanted = not only or path == only
-                        if is_wanted and (is_note(path) or (links and entry.is_symlink())):
+                        if is_wanted and (roots.reads(path) or (links and entry.is_symlink())):
                             yield path, entry, root, held
                         continue
                     is_litter = entry.name.endswith(_LITTER) or _is_junction(entry)
@@ -329,10 +335,8 @@ def is_note(path: str) -> bool:
 
 
 def stat_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
-    """A function that returns the `stat` of an item of a folder; `system` is an `os.name`.
-
-    On Windows a listing knows no inode, and its size and times are those of the last time the
-    file was closed.
+    """A function that returns the `stat` of an item of a folder; `system` is an `os.name`. On
+    Windows a listing knows no inode, and its size and times are those of the last closing.
     """
     if system != "nt":
         return os.DirEntry.stat
@@ -343,9 +347,7 @@ _status = stat_reader(os.name)
 
 
 def _is_junction(item: os.DirEntry[str]) -> bool:
-    """True for a folder on Windows that is a link to another folder. Python recognises them
-    from 3.12 on.
-    """
+    """True for a link to a folder on Windows, which Python recognises from 3.12 on."""
     return bool(getattr(item, "is_junction", bool)())
 
 
@@ -385,14 +387,14 @@ def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
     """The path on disk of a journal file that may be written, as `resolve_journal_path` returns
     it. Raises what `refuse_source` raises.
     """
-    refuse_source(roots, path, line)
+    refuse_source(roots, path, line, is_text=not is_note(path))
     return resolve_journal_path(roots, path)
 
 
-def refuse_source(roots: Roots, path: str, line: int = 1) -> None:
-    """Raises Refused for a file of a source, naming `line`: sources are only read."""
+def refuse_source(roots: Roots, path: str, line: int = 1, *, is_text: bool = False) -> None:
+    """Raises Refused for a file of a source or a text, naming `line`: they are only read."""
     name, root, _ = roots.split_path(path)
-    if name not in OWN:
+    if is_text or name not in OWN:
         raise Refused(
             "{place}:{line} is read in place from {root}.",
             "Synaptic never writes there: edit that file in your editor.",

@@ -32,7 +32,7 @@ class JournalFiles:
         self.root = config.journal
         self.state = config.state
         self.clock = make_clock()
-        self.roots = folder.Roots(config.roots, config.exclude)
+        self.roots = folder.Roots(config.roots, config.exclude, config.text_files)
         self.remarks: Mapping[str, str] = {}
         """By id, what is said of an entry beside its text."""
         self.names = UNKNOWN

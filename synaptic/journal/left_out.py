@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..files import real_path
 from ..notes.reading import composed_form
-from .folder import ListedItem, Roots, check_note, is_note, walk_items
+from .folder import ListedItem, Roots, check_note, walk_items
 from .names import LeftOut, Reason, printable_path
 
 
@@ -57,7 +57,7 @@ def find_excluded(roots: Roots) -> list[str]:
         for folder, folders, names in os.walk(root):
             folders[:] = [name for name in folders if not name.startswith(".")]
             within = Path(folder).relative_to(root)
-            notes = [(within / name).as_posix() for name in names if is_note(name)]
+            notes = [(within / name).as_posix() for name in names if roots.reads(name)]
             paths += [path for path in notes if withholds(roots, path, root_name)]
     return paths
 
@@ -65,7 +65,7 @@ def find_excluded(roots: Roots) -> list[str]:
 def _why_left_out(roots: Roots, item: ListedItem) -> LeftOut | None:
     """The reason for which an item is not read, if there is any."""
     path = item[0]
-    if is_note(path):
+    if roots.reads(path):
         signature = check_note(roots, item)
         return signature if isinstance(signature, LeftOut) else None
     return LeftOut(path, "link") if roots.place(path).is_dir() else None

@@ -21,7 +21,7 @@ from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
 from .entry_edits import id_above, replaced_copy
-from .folder import OWN, read_bytes, refuse_source
+from .folder import OWN, is_note, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .many_changes import change_many
@@ -236,7 +236,8 @@ def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | Non
     Unless the editor surely `waits` for the person they may stay there, so equal ones are not
     kept twice. Raises Busy and JournalError.
     """
-    if journal.roots.split_path(path)[0] not in OWN or not journal.stamp(path):
+    is_own = journal.roots.split_path(path)[0] in OWN and is_note(path)
+    if not is_own or not journal.stamp(path):
         return None
     with journal.writing():
         data, status = read_bytes(journal.roots, path)

@@ -194,7 +194,8 @@ class Notes:
 
     def is_own(self, path: str) -> bool:
         """True for a note that Synaptic may change, and not only read."""
-        return self._ws.journal.roots.split_path(path)[0] in OWN
+        is_own = self._ws.journal.roots.split_path(path)[0] in OWN
+        return is_own and is_note(path)
 
 
 @frozen

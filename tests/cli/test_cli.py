@@ -1600,6 +1600,7 @@ def test_texts_that_are_not_markdown_are_counted(run: Run, tmp_path: Path) -> No
         path.write_text("Tide at noon.\n")
     answer = run("init", "--journal", str(vault))
     assert "Not read: 2 .org, 1 .mdc, 1 .txt files." in answer.err
+    assert "--text-files`" in answer.err
     vault.joinpath("link.md").symlink_to(tmp_path / "far.md")
     tmp_path.joinpath("far.md").write_text("Far.\n")
     tmp_path.joinpath("all").mkdir()

@@ -5,6 +5,7 @@ folder.
 import glob
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,8 +15,8 @@ from pathlib import Path
 from ...config import expand_path, is_day_file_setting, load_config, resolve_home
 from ...errors import JournalError
 from ...files import read_regular_file
-from ...journal.folder import Roots, is_logseq_graph, scan_notes
-from ...journal.names import left_out_sentences
+from ...journal.folder import TEXTS, Roots, is_logseq_graph, scan_notes
+from ...journal.names import left_out_sentences, printable_path
 from ...journal.obsidian import glob_of_templates, obsidian_setting, template_folders
 from ...journal.repository import SMALL_BYTES
 from ...journal.settings import toml_lines, write_setting
@@ -24,6 +25,7 @@ from ...models import Json, ParseIssue, Texts, frozen
 from ...notes.copies import path_without_conflict_mark
 from ...notes.dates import date_in_name
 from ...notes.day_layout import USUAL, layout_of
+from ...render.present import join_first
 from ...verbs.status import LEFT_OUT_SHOWN, status
 from ...workspace.workspace import open_workspace
 
@@ -31,6 +33,8 @@ _LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }
+TEXTS_SHOWN = 3
+"""The most plain texts that `init` names of those that are not read."""
 OTHER_TEXTS = (".org", ".mdc", ".txt", ".rst", ".adoc")
 """Endings of texts that are not read: a person may expect them in the journal."""
 _MOMENT = {
@@ -77,9 +81,14 @@ class Adopted:
     notices: Texts = ()
 
 
-def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
+def adopt(
+    home: str | Path | None = None,
+    journal: str | Path | None = None,
+    *,
+    text_files: bool = False,
+) -> Adopted:
     """The home and the contents of its journal. With `journal`, config.toml names that folder
-    from now on. Idempotent.
+    from now on; with `text_files` it says that plain texts are read. Idempotent.
 
     A new config.toml also says what fits a vault of Obsidian or a graph of Logseq; nothing in
     the folder changes. Raises JournalError when the folder is missing or holds the home, and
@@ -100,7 +109,8 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             )
         _refuse_exposed_home(config.home, folder)
         fitting, remarks = _suggest_settings(folder)
-        notices += _texts_not_read(folder)
+        text_files = text_files or config.text_files
+        notices += _texts_not_read(folder, text_files=text_files)
         remarks += _former_notes(config.journal, folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         before = write_setting(resolve_home(home), "journal", str(folder), new=new)
@@ -112,6 +122,8 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
                 "SYNAPTIC_JOURNAL is set and wins over config.toml: unset it to use the new "
                 "setting."
             )
+    if text_files and not load_config(home).text_files:
+        write_setting(resolve_home(home), "text_files", True)
     lacking = {key: value for key, value in fitting.items() if before.get(key) != value}
     with open_workspace(load_config(home)) as ws:
         contents = status(ws)
@@ -244,17 +256,28 @@ def _day_title(config: Path) -> Json:
     return {}
 
 
-def _texts_not_read(folder: Path) -> list[str]:
-    """A sentence on the files that may hold notes and are not Markdown; none without any."""
+def _texts_not_read(folder: Path, *, text_files: bool) -> list[str]:
+    """A sentence on the files that may hold notes and are not Markdown, and how plain texts are
+    read; none without any.
+    """
     counts: Counter[str] = Counter()
-    for _, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    plain = []
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         counts.update(Path(name).suffix.lower() for name in names)
-    texts = [f"{counts[form]:,} {form}" for form in OTHER_TEXTS if counts[form]]
-    if not texts:
+        texts = sorted(name for name in names if name.lower().endswith(TEXTS))
+        plain += [Path(at, name).relative_to(folder).as_posix() for name in texts]
+    forms = [form for form in OTHER_TEXTS if not (text_files and form in TEXTS)]
+    counted = [f"{counts[form]:,} {form}" for form in forms if counts[form]]
+    if not counted:
         return []
+    notice = f"Not read: {', '.join(counted)} files. Notes end in .md or .markdown."
+    if text_files or not plain:
+        return [notice]
+    named = join_first(list(map(printable_path, plain)), TEXTS_SHOWN)
     return [
-        f"Not read: {', '.join(texts)} files. Notes are files that end in .md or .markdown."
+        f"{notice} To read the texts ({named}) where they lie: `synaptic init "
+        f"{shlex.quote(str(folder))} --text-files`; Synaptic never writes into them."
     ]
 
 

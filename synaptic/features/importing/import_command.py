@@ -311,7 +311,8 @@ def _add_folders_in_place(
         globs, remarks = left_out_globs(folder) if folder.is_dir() else ([], [])
         count = in_place.count_notes(ws.config, folder, globs)
         settings = in_place.settings_to_read(ws.config, lines)
-        skipped += in_place.texts_beside_notes(folder, globs)
+        text_files = ws.config.text_files
+        skipped += in_place.texts_beside_notes(folder, globs, text_files=text_files)
         for remark in remarks:
             terminal.say(remark)
     named = clean(", ".join(lines) or "nothing new")

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...config import Config, read_sources
 from ...errors import InvalidArgument
 from ...files import SETTINGS_BYTES, read_regular_file
-from ...journal.folder import Roots, is_logseq_graph, is_note, scan_notes
+from ...journal.folder import TEXTS, Roots, is_logseq_graph, scan_notes
 from ...journal.imports import insert_blocks
 from ...journal.left_out import withholds
 from ...journal.runs import Run, open_import_runs
@@ -89,18 +89,23 @@ def _lists_in_config(config: Config, key: str) -> list[str]:
     return list(tomllib.loads(text).get(key, []))
 
 
-def texts_beside_notes(folder: Path, globs: Iterable[str]) -> Iterator[tuple[str, str]]:
+def texts_beside_notes(
+    folder: Path, globs: Iterable[str], *, text_files: bool
+) -> Iterator[tuple[str, str]]:
     """Yields (path, reason) of the texts of a folder that are not read where they lie: those
     that these globs leave out, and those that are not Markdown.
     """
-    excluding = Roots({"": folder}, globs)
+    excluding = Roots({"": folder}, globs, text_files)
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(at, name).relative_to(folder).as_posix()
             if not name.startswith(".") and name.lower().endswith(ENDINGS):
-                if not is_note(name):
-                    yield path, "only Markdown is read where it lies; import the file itself"
+                if not excluding.reads(name):
+                    why = "only Markdown is read where it lies; import the file itself"
+                    if name.lower().endswith(TEXTS):
+                        why = "`text_files = true` in config.toml reads it where it lies"
+                    yield path, why
                 elif withholds(excluding, path):
                     yield path, "it is a template, or a backup of the program"
 
@@ -111,7 +116,7 @@ def count_notes(config: Config, root: Path, globs: Iterable[str] = ()) -> int:
 
     Raises InvalidArgument for a folder without notes, and for one that holds the home.
     """
-    roots = Roots({"": root}, (*config.exclude, *globs))
+    roots = Roots({"": root}, (*config.exclude, *globs), config.text_files)
     notes = len(scan_notes(roots)) if root.is_dir() else 0
     if not notes or config.home.is_relative_to(root):
         why = "Synaptic's own home" if notes else "no Markdown"

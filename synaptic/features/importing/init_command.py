@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...cli.flags import argument, text_option
+from ...cli.flags import argument, switch, text_option
 from ...cli.program import command
 from ...cli.replies import EXAMPLE, print_answer
 from ...config import load_config
@@ -19,9 +19,12 @@ from .adopt import Adopted, adopt
     "init",
     argument(str | None, "folder", "FOLDER", "The folder of Markdown files."),
     text_option("journal", "The same.", metavar="FOLDER"),
+    switch("text_files", "Also read .txt files as notes; Synaptic never writes into them."),
     opens=False,
 )
-def _init(home: str | None, folder: str | None = None, journal: str | None = None) -> None:
+def _init(
+    home: str | None, *, text_files: bool, folder: str | None = None, journal: str | None = None
+) -> None:
     """Begin: make the home, or take a folder of notes that you have as the journal.
 
     The folder is only read now; new entries go into it later. Without `init` the first save
@@ -33,7 +36,7 @@ def _init(home: str | None, folder: str | None = None, journal: str | None = Non
         raise InvalidArgument(
             "init takes one folder, and got two.", "Leave out --journal, which means the same."
         )
-    adopted = adopt(home, folder or journal)
+    adopted = adopt(home, folder or journal, text_files=text_files)
     screen = terminal.stdout_screen(Journal(load_config(home)).place)
     data = {"success": True} | wire.as_json(adopted)
     text = _adopted_text(adopted, screen)

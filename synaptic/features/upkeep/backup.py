@@ -15,6 +15,7 @@ from ...errors import InvalidArgument, JournalError
 from ...files import file_lock, open_regular_file, real_path
 from ...journal import disk
 from ...journal.backups import READ_ME, LastBackup, remember_backup
+from ...journal.folder import TEXTS, is_note
 from ...journal.names import printable_path
 from ...journal.projects import FILE as PROJECTS
 from ...models import Texts, frozen
@@ -28,7 +29,6 @@ _STATE = (
 """The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not
 among them: a new computer makes its own.
 """
-_NOTES = (".md", ".markdown")
 _LEFT_OUT_SHOWN = 5
 _READ_BYTES = 1 << 20
 _HOW_TO_RESTORE = """\
@@ -177,7 +177,8 @@ def _is_text_of_ours(name: str) -> bool:
     """True for a note and for all that lies outside of the journal's folder: these are read
     together, so that an entry that moves from one file to another is in one of them.
     """
-    return name.lower().endswith(_NOTES) or not name.startswith("journal/")
+    is_text = is_note(name) or name.lower().endswith(TEXTS)
+    return is_text or not name.startswith("journal/")
 
 
 def _journal_files(ws: Workspace) -> Iterator[tuple[str, Path]]:

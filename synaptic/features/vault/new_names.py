@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...errors import Sentence
+from ...journal.folder import is_note
 from ...journal.names import MOST_BYTES, is_readable
 
 _FORBIDDEN = {
@@ -37,7 +38,7 @@ def why_forbidden(name: str) -> str:
         return Sentence("files that begin with a dot are hidden")
     if name != name.strip() or name[-1] == ".":
         return Sentence("Windows allows no blank and no dot at its end")
-    stem = name.rpartition(".")[0] if name.lower().endswith((".md", ".markdown")) else name
+    stem = name.rpartition(".")[0] if is_note(name) else name
     if stem != stem.strip() or stem[-1:] in (".", ""):
         return Sentence("Windows allows no blank and no dot at its end")
     if _DEVICES.match(name):

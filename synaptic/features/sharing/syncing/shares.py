@@ -3,6 +3,7 @@
 | file                                                            | sent and received         |
 |-----------------------------------------------------------------|---------------------------|
 | `*.md`, `*.markdown`; pictures; all of `attachments/`           | yes, up to 50 MB          |
+| `*.txt`, where `text_files` is on                               | yes, up to 50 MB          |
 | a document, sound or film (`ATTACHMENTS`) to which a note links | yes, up to 50 MB          |
 | below a name with a dot in front, such as `.git` or `.obsidian` | no                        |
 | in `exclude`, in the home, in another source                    | no                        |
@@ -29,7 +30,7 @@ from typing import NamedTuple
 from ....config import Config
 from ....errors import SynapticError
 from ....files import real_path
-from ....journal.folder import Roots, is_note
+from ....journal.folder import Roots
 from ....journal.names import is_readable, printable_path
 from ....journal.shelf import is_attachment
 from ....notes.picture_kinds import PICTURE_BYTES, is_picture_name
@@ -133,7 +134,9 @@ class Shares:
 
     def is_sent_unlinked(self, path: str) -> bool:
         """True if a file is sent also where no note links to it."""
-        return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
+        return (
+            self.roots.reads(path) or is_picture_name(path) or path.startswith("attachments/")
+        )
 
     def obstacle_to_sharing(
         self, path: str, mode: str = FILE_MODES[0], size: int = 0
