@@ -112,8 +112,7 @@ class Roots:
 class Comparison(NamedTuple):
     """The differences between the files on disk and the signatures in the index. `changed`:
     stamps of new and changed files. `gone`: paths of files that no longer exist. Both are
-    sorted. `left_out`: notes that are not read, without links to folders (`find_left_out` has
-    those).
+    sorted. `left_out`: notes that are not read; `find_left_out` has links to folders, too.
     """
 
     changed: list[Stamp]
@@ -303,9 +302,7 @@ def _open_listing(
 
 
 def _open_folder(root: Path, within: str) -> int:
-    """A descriptor of a folder. A path that the system does not take at once is walked in
-    pieces.
-    """
+    """A descriptor of a folder, by pieces where the system does not take the path at once."""
     flags = os.O_RDONLY | _DIRECTORY | O_NOFOLLOW
     try:
         return os.open(root / within, flags)
