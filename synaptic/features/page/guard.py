@@ -26,8 +26,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+from markupsafe import escape
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -81,17 +82,34 @@ HEADERS = {
 ENDED = """\
 <!doctype html>
 <html lang="{language}">
+<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<p>{text}
+<meta name="color-scheme" content="light dark">
+<title>{title} · Synaptic</title>
+<link rel="icon" href="/static/icon.svg">
+<link rel="stylesheet" href="/static/style.css">
+{script}</head>
+<body>
+<header class="top">
+<a href="/" class="name"><img src="/static/icon.svg" alt="">Synaptic</a>
+</header>
+<main id="main">
+<div class="narrow">
+<h1>{title}</h1>
+<p>{text}</p>
+<p><a id="ended" class="button" href="/login{wanted}">{button}</a></p>
+</div>
+</main>
+</body>
+</html>
 """
-ENDED_TITLE = mark_text("Session ended")
+ENDED_TITLE = mark_text("Your session has ended")
 ENDED_TEXT = mark_text(
-    "Your session has ended, and nothing was saved. Go back: your browser still has what you "
-    'typed. <a href="/login">Log in</a>: its form has it again as a draft. Without JavaScript, '
-    "copy it first."
+    "Nothing was saved yet. Your browser keeps what you typed, and sends it when you have "
+    "logged in and its form is open again. Without JavaScript, go back and copy it first."
 )
+STAY = '<script src="/static/stay.js" type="module"></script>\n'
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
@@ -244,6 +262,21 @@ class Guard:
         with speaking(self._locale_for(scope)):
             await (self._find_refusal(scope) or self.app)(scope, limited, with_headers)
 
+    def _ended_page(self, sender: str) -> str:
+        """The page that a form gets whose session has ended; a browser that stays logged in
+        goes back to the page `sender` from there.
+        """
+        form = urlsplit(sender)
+        wanted = escape(f"#{form.path}?{form.query}") if self.fixed else ""
+        return ENDED.format(
+            language=present_language(),
+            title=translate(ENDED_TITLE),
+            text=translate(ENDED_TEXT),
+            script=STAY if self.fixed else "",
+            wanted=wanted,
+            button=translate("Log in"),
+        )
+
     def _locale_for(self, scope: Scope) -> str:
         if self.language is None:
             return LOCALES["en"]
@@ -291,7 +324,7 @@ class Guard:
                 leaving = {"HX-Redirect": "/login"} if path == "/search" else None
                 return Response(status_code=401, headers=leaving)
             if not reading:
-                return HTMLResponse(_ended_page(), 401)
+                return HTMLResponse(self._ended_page(headers.get("referer", "")), 401)
             query = scope["query_string"].decode("ascii", "replace")
             wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
             return RedirectResponse(wanted, 303)
@@ -300,11 +333,6 @@ class Guard:
             return PlainTextResponse(f"{reason}\n", 403)
         scope["session_of"] = session
         return None
-
-
-def _ended_page() -> str:
-    title, text = translate(ENDED_TITLE), translate(ENDED_TEXT)
-    return ENDED.format(language=present_language(), title=title, text=text)
 
 
 def cookie_name(scope: Scope) -> str:

@@ -86,7 +86,7 @@ async def _log_out_session(request: Request) -> Response:
 
 
 async def _offline_page(request: Request) -> Response:
-    """Shows what a browser keeps for the time in which Synaptic does not run."""
+    """Shows what a browser keeps for the time in which Synaptic cannot be reached."""
     return await page(request, "offline.html")
 
 

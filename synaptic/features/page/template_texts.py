@@ -75,8 +75,8 @@ SCRIPT_TEXTS = (
     mark_text("That is too much at once. Choose fewer files."),
     mark_text("Synaptic does not answer."),
     mark_text(
-        "Nothing was saved yet, because Synaptic does not answer. %(where)s, and is sent "
-        "once the network is back: else start `synaptic serve`, and press “%(button)s” again."
+        "Nothing was saved yet, because Synaptic cannot be reached. %(where)s, and is sent by "
+        "itself once it can be, or when you press “%(button)s” again."
     ),
     mark_text("Your text is kept in this browser"),
     mark_text("Your text is in this form alone"),

@@ -125,7 +125,7 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
     with returning(playwright, profile) as context:
         page = context.new_page()
         page.goto(entry)
-        assert page.title() == "Synaptic does not run"
+        assert page.title() == "Synaptic cannot be reached"
         kept = page.evaluate(
             """async () => {
             const names = await caches.keys();
@@ -436,3 +436,25 @@ def test_the_manifest_names_icons_that_there_are() -> None:
     scripts = [(STATIC / name).read_text() for name in ("stay.js", "sw.js")]
     assert sum(map(len, scripts)) <= 3_072
     assert max(len(line) for text in scripts for line in text.splitlines()) <= 96
+
+
+def test_a_save_after_a_restart_logs_in_and_is_sent_by_itself(
+    home: Path, tmp_path: Path, playwright: Playwright
+) -> None:
+    flags = ("--port", str(a_port()))
+    with returning(playwright, tmp_path / "profile") as context:
+        page = context.new_page()
+        with served(home, *flags, log_in=False) as server:
+            page.goto(server.link)
+            page.goto(f"{server.url}/devices")
+            page.click("text=Stay logged in for 30 days")
+            page.get_by_text("This browser stays logged in for 30 days").wait_for()
+            page.goto(f"{server.url}/new?date=2026-11-20")
+            page.locator(".box textarea").fill("We sail on Friday.")
+            page.get_by_text("Draft kept in this browser").wait_for()
+        page.get_by_role("button", name="Save").click()
+        page.get_by_role("alert").wait_for()
+        with served(home, *flags, log_in=False):  # whose sessions are new
+            page.get_by_role("status").filter(has_text="Saved").wait_for()
+    text = (home / "journal" / "2026-11-20.md").read_text("utf-8")
+    assert text.count("We sail on Friday.") == 1

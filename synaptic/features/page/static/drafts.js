@@ -52,9 +52,46 @@ const takeOver = async () => {
   }
 };
 
-// A text is sent once Synaptic answers, else the browser shows an error.
+// A text whose Save was pressed is sent once Synaptic answers, else the browser shows an error:
+// it is tried again by itself, after longer and longer pauses and whenever someone looks.
 const lost = new Set(); // forms whose text this browser cannot keep
-let asking, sending;
+const pressed = new Map(); // forms whose text shall be sent, with the button, until one types
+const sends = new Map(); // how often each form was sent since then
+const states = new Map();
+const SHORTEST = 2e3, LONGEST = 6e4; // milliseconds
+const MOST_SENDS = 3; // what is refused each time waits for a hand
+let asking, sending, sendingAgain, timer, pause = SHORTEST;
+const answers = () => fetch("/static/texts.js", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(1e4) })
+  .then(({ ok }) => ok, () => false);
+const withdraw = (form) => {
+  pressed.delete(form);
+  form.querySelector("#unsent")?.remove();
+};
+const sendAgain = (form, submitter) => {
+  sendingAgain = form;
+  form.requestSubmit(submitter);
+  sendingAgain = 0;
+};
+const tryAgain = async () => {
+  clearTimeout(timer);
+  const isThere = pressed.size && await answers();
+  const [form, submitter] = pressed.entries().next().value ?? [];
+  if (!form || form === asking) return;
+  if (states.get(form).isSaved()) location.reload(); // by another tab
+  else if (isThere) sendAgain(form, submitter);
+  else wait();
+};
+const wait = () => {
+  clearTimeout(timer);
+  timer = setTimeout(tryAgain, pause);
+  pause = Math.min(2 * pause, LONGEST);
+};
+const wake = () => {
+  pause = SHORTEST;
+  tryAgain();
+};
+for (const name of ["online", "focus"]) addEventListener(name, wake);
+document.addEventListener("visibilitychange", () => document.hidden || wake());
 addEventListener("submit", async (event) => {
   const { target: form, submitter } = event;
   if (!("draft" in form.dataset) || form === sending) return;
@@ -62,11 +99,13 @@ addEventListener("submit", async (event) => {
   event.stopImmediatePropagation();
   if (form === asking) return;
   asking = form;
-  const head = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(1e4) };
-  const answer = await fetch("/static/texts.js", head).catch(() => 0);
+  if (form !== sendingAgain) sends.set(form, 0);
+  pressed.set(form, submitter);
+  states.get(form).keep().catch(() => {});
+  const isThere = await answers();
   asking = 0;
   document.getElementById("unsent")?.remove();
-  if (answer.ok) {
+  if (isThere) {
     sending = form;
     form.requestSubmit(submitter);
     sending = 0;
@@ -75,9 +114,9 @@ addEventListener("submit", async (event) => {
   const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
   const where = lost.has(form) ? translate("Your text is in this form alone")
     : translate("Your text is kept in this browser");
-  told.textContent = translate("Nothing was saved yet, because Synaptic does not answer. %(where)s, and is sent once the network is back: else start `synaptic serve`, and press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
+  told.textContent = translate("Nothing was saved yet, because Synaptic cannot be reached. %(where)s, and is sent by itself once it can be, or when you press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
   (form.querySelector(".actions") ?? form).prepend(told);
-  addEventListener("online", () => form.requestSubmit(submitter), { once: true });
+  wait();
 }, true);
 
 export const hide = (name, value) => Object.assign(document.createElement("input"), { type: "hidden", name, value });
@@ -98,6 +137,10 @@ const begin = async () => {
   const drafts = await readAll();
   const saved = drafts.filter(([, draft]) => isSaved(draft));
   if (saved.length) await drop(saved);
+  const refused = [...forms].flatMap(({ dataset }) => (dataset.refused ?? "").split(" "));
+  const answered = drafts.filter(([, { number, version }]) => refused.includes(`${number}-${version}`));
+  answered.forEach(([, draft]) => (draft.sends = null));
+  if (answered.length) await change((store) => answered.forEach(([name, draft]) => store.put(draft, name)));
   return drafts.filter((draft) => !saved.includes(draft));
 };
 const begun = begin();
@@ -137,6 +180,7 @@ for (const form of forms) {
   });
   const keep = async (news) => {
     const draft = { at: Date.now(), tab, number, version, taken, values: values() };
+    draft.sends = pressed.has(form) ? sends.get(form) : null;
     versions.value = `${taken} ${number}-${version}`;
     const isEmpty = isUntouched();
     await begun; // which reads the draft that this one replaces
@@ -152,6 +196,7 @@ for (const form of forms) {
     if (!thrown) say(isEmpty ? "" : news ?? translate("Draft kept in this browser"), news);
   };
   const type = () => {
+    if (form !== asking) withdraw(form); // a text that grows is sent as a whole
     if (number !== load) taken += ` ${number}-${version}`;
     number = load;
     version += 1;
@@ -172,6 +217,11 @@ for (const form of forms) {
     tell();
     ({ number = load, version = 0, taken = "" } = draft);
     brought = name;
+    if ((draft.sends ?? MOST_SENDS) < MOST_SENDS && !isOlder) { // Save was pressed
+      sends.set(form, draft.sends);
+      pressed.set(form, form.querySelector("button:not([type])"));
+      shallSend = true;
+    }
     const news = isOlder ? translate("Your draft is here again. The text changed meanwhile: a save shows both.")
       : translate("Your draft is here again.");
     if (draft.tab === tab) say(news, true); // another tab may be a copy of this one
@@ -181,18 +231,22 @@ for (const form of forms) {
     .filter(([name, draft]) => name.startsWith(`${base}#`) && isWanted(draft.tab))
     .sort(([, one], [, other]) => other.at - one.at)[0];
 
+  let shallSend = false; // once no other tab turns out to have it
   const look = async () => {
     const drafts = await begun;
     const own = find(drafts, (one) => one === tab);
     if (own && refused != null) [brought] = own;
     else if (own && isUntouched()) await bring(...own);
     if (await copied) {
+      withdraw(form); // the other tab sends it
       brought = here;
       if (!isUntouched()) await keep();
     }
     const left = isUntouched() && find(drafts, (one) => one !== tab && !living.has(one));
     if (left) await bring(...left);
+    if (shallSend && pressed.has(form) && !asking) sendAgain(form, pressed.get(form));
   };
+  states.set(form, { keep, isSaved: () => isSaved({ number, version }) });
   look();
   if (!isUntouched()) type();
   addEventListener("load", () => form.querySelectorAll("textarea").forEach((area) => {
@@ -204,6 +258,7 @@ for (const form of forms) {
   form.addEventListener("submit", () => {
     asking = form;
     lost.delete(form);
+    sends.set(form, sends.get(form) + 1);
     keep(); // it may be refused
     form.inert = true; // until the answer
   });
@@ -225,8 +280,12 @@ for (const form of forms) {
 const free = () => {
   asking = 0;
   forms.forEach((form) => (form.inert = false));
+  for (const form of pressed.keys()) {
+    withdraw(form);
+    states.get(form).keep();
+  }
 };
-addEventListener("pageshow", free);
+addEventListener("pageshow", ({ persisted }) => persisted && free());
 window.navigation?.addEventListener("navigateerror", free); // a save was stopped
 // A text that cannot be kept is not left without a question.
 addEventListener("beforeunload", (event) => { if (lost.size) event.preventDefault(); });

@@ -1,11 +1,12 @@
 // Lets this browser in again by a key of two halves: a cookie, and a secret that only this
-// origin can read. Each login gives both anew. The worker shows a page while Synaptic is down.
+// origin can read. Each login gives both anew.
 const leave = document.querySelector("form[action='/logout']");
 const offer = document.getElementById("stay");
+const ended = document.getElementById("ended");
 
 const keep = async (answer) => localStorage.setItem("stay", (await answer.json()).secret);
 
-// One tab after the other: the next one finds the key of this one. Plain http has no locks;
+// One tab after the other: the next one finds this one's key. Plain http has no locks;
 // there the newer key of another tab stays.
 const inTurn = (go) => (navigator.locks ? navigator.locks.request("stay", go) : go());
 const ask = (name, value) => fetch("/login", { method: "POST", headers: { [name]: value } });
@@ -19,7 +20,7 @@ const comeBack = () => inTurn(async () => {
   }
   if (!answer.ok) return;
   await keep(answer);
-  const wanted = location.hash.slice(1);
+  const wanted = (ended ?? location).hash.slice(1);
   location.replace(location.origin + (wanted.startsWith("/") ? wanted : "/"));
 });
 
@@ -32,7 +33,8 @@ const letIn = async (code) => {
   } else document.getElementById("code").textContent = (await answer.json()).error;
 };
 
-if (location.pathname === "/login") {
+if (ended) comeBack();
+else if (location.pathname === "/login") {
   const code = location.hash.match(/^#phone=(.+)/);
   if (code) letIn(decodeURIComponent(code[1]));
   else comeBack();
