@@ -26,6 +26,7 @@ from .evidence import Evidence
 from .plan import QueryPlan
 from .ranking import Ranking
 
+ONLY_NEAREST = "Only three are shown; a limit of {n} shows more."
 UNFINISHED = (
     "{n:,} of {total:,} notes cannot be found by meaning yet, only by their words; `synaptic "
     "rebuild-index` prepares them all at once."
@@ -315,7 +316,7 @@ def write_notices(
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
     absent: list[str] = [notice] if missing else []
     if attempt.has_more:
-        more = Sentence("Only three are shown; a limit of {n} shows more.", n=MOST_HITS)
+        more = Sentence(ONLY_NEAREST, n=MOST_HITS)
         absent = [join_sentences([notice, more])]
     notices = []
     if attempt.close:

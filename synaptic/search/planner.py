@@ -42,8 +42,8 @@ count too, the nearer first. By eye.
 _WITHOUT_REPLACED = (
     "{list}; left out: {n:,} that a later entry replaced, include_superseded shows them"
 )
-_ALL_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows all"
-_MORE_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows more"
+ALL_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows all"
+MORE_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows more"
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A query that is only a date, as notes of other days may hold it in their text."""
@@ -371,7 +371,7 @@ def _list_notice(ws: Workspace, plan: QueryPlan, what: str, total: int) -> Sente
         notice = Sentence(_WITHOUT_REPLACED, list=notice, n=replaced)
     if total > limit:
         most = min(total, MAX_LIMIT)
-        text = _ALL_AT_LIMIT if most == total else _MORE_AT_LIMIT
+        text = ALL_AT_LIMIT if most == total else MORE_AT_LIMIT
         notice = Sentence(text, list=notice, limit=limit, total=total, most=most)
     return Sentence("{list}.", list=notice)
 

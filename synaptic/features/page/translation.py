@@ -17,7 +17,8 @@ from string import Formatter
 from typing import TypeVar
 
 from ...errors import Sentence
-from ...search.doubt import UNFINISHED
+from ...search.doubt import ONLY_NEAREST, UNFINISHED
+from ...search.planner import ALL_AT_LIMIT, MORE_AT_LIMIT
 from ...workspace.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -145,7 +146,10 @@ PLAINER = {
     UNFINISHED: mark_text(
         "{n:,} of {total:,} notes are found only by their exact words so far; they are being "
         "prepared."
-    )
+    ),
+    ONLY_NEAREST: mark_text("The three nearest are shown; “More that may fit” shows others."),
+    ALL_AT_LIMIT: mark_text("{list}; {limit} of {total:,} are shown"),
+    MORE_AT_LIMIT: mark_text("{list}; {limit} of {total:,} are shown"),
 }
 """What the page says in place of a sentence, in plain words."""
 

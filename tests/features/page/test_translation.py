@@ -34,7 +34,8 @@ from synaptic.features.page.translation import (
     speaking,
     translate_count,
 )
-from synaptic.search.doubt import UNFINISHED
+from synaptic.search.doubt import ONLY_NEAREST, UNFINISHED
+from synaptic.search.planner import ALL_AT_LIMIT, MORE_AT_LIMIT
 
 sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 
@@ -363,3 +364,12 @@ def test_numbers_and_plural_forms_are_those_of_the_language() -> None:
         "ja_JP": ["1件", "1,234件", "0.5"],
     }
     assert translate_count("%(n)s entry", "%(n)s entries", 0) == "0 entries"
+
+
+@pytest.mark.parametrize("locale", LOCALES.values())
+def test_no_page_names_a_limit_which_none_of_its_forms_has(locale: str) -> None:
+    values = {"list": "Notes", "limit": 3, "total": 9, "most": 8, "n": 8}
+    with speaking(locale):
+        for text in (ONLY_NEAREST, ALL_AT_LIMIT, MORE_AT_LIMIT):
+            said = localize_sentence(Sentence(text, **values))
+            assert not re.search("(?i)limit|上限|8", said)
