@@ -92,6 +92,7 @@ LINE_CHARS = 22
 LINKS_OPEN = 20
 """The number of an entry's links in each direction that are shown without a click."""
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]|[^\r\n]+\r?\n {0,3}(?:=+|-+)[ \t]*(?:\r?\n|$)")
+TASKS_ONLY = re.compile(r"(?:[-*+] \[.\] [^\n]*\s*)+")
 DEGREES = tuple(map(str, range(11)))
 
 
@@ -288,6 +289,7 @@ async def _save_entry_form(
         )
         return restored, ""
     values = _arguments_from_form(form)
+    is_task = TASKS_ONLY.fullmatch(form.get("content", "").strip()) is not None
     asked = request.query_params
     text = "append" if "append" in form else "content"
     files = Attachments(request, form.get(text, ""))
@@ -303,7 +305,7 @@ async def _save_entry_form(
         values["by"] = session_of(request).name
         values["parent"] = asked.get("parent")
         values["supersedes"] = asked.getlist("supersedes")
-        values |= {"via": "web"}
+        values |= {"via": "web", "names_near": not is_task}  # a task replaces nothing
 
     owner = is_owner(request)
 

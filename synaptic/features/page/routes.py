@@ -29,6 +29,7 @@ from . import (
     phones,
     preparing,
     rename_pages,
+    replacing,
     searching,
     sums,
 )
@@ -47,6 +48,7 @@ PAGES = [
     *attachments.PAGES,
     *edit_pages.PAGES,
     *rename_pages.PAGES,
+    *replacing.PAGES,
     *exporting.PAGES,
     *book_pages.PAGES,
     *health_pages.PAGES,

@@ -22,8 +22,9 @@ from ...errors import NotFound, Refused, Sentence, SynapticError
 from ...files import real_path
 from ...journal.changelog import Actor, acting
 from ...kinds import KINDS
-from ...models import Pairs, frozen
+from ...models import Entry, frozen
 from ...notes.conflicts import find_conflicts
+from ...notes.header import shorten
 from ...render.fence import clean, one_line
 from ...render.present import day_page_length, short_id
 from ...serving.failures import to_user_error
@@ -31,6 +32,7 @@ from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.linked import link_targets
+from ...workspace.readback import read_entries
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, WITH_FILES, Sessions, Visitor, cookie_name
@@ -55,6 +57,8 @@ STATUS = {
     "busy": 503,
 }
 """The HTTP status for each error code; 500 for any other."""
+MOST_READ, MOST_WORDS = 1_000, 120
+"""The most characters of an entry that are read for its first words, and that are shown."""
 SAVED, SAVED_S = 20, 30 * 86_400
 """The most texts that a session names as saved, and the seconds for which its browser knows."""
 _VERSION = re.compile(r"[a-z0-9]{1,16}-[0-9]{1,9}")
@@ -343,25 +347,51 @@ def return_address(form: Mapping[str, str]) -> str:
 
 
 @frozen
-class Nearby:
-    """The entries to ask about after a save of the entry `id`, and those that may lean on an
-    entry that it replaced: (id, title) of each.
+class Named:
+    """An entry as a question about it names it: three may have one title, so its day and the
+    first words that its title does not have stand beside it.
     """
 
     id: str
-    near: Pairs = ()
-    leaning: Pairs = ()
+    title: str
+    day: str
+    words: str
+
+
+@frozen
+class Nearby:
+    """The entries to ask about after a save of the entry `id`, and those that may lean on an
+    entry that it replaced.
+    """
+
+    id: str
+    near: tuple[Named, ...] = ()
+    leaning: tuple[Named, ...] = ()
 
 
 def find_nearby(
     ws: Workspace, id: str, near: Sequence[str], leaning: Sequence[str] = ()
 ) -> Nearby:
-    """The entries with these ids, as far as they are there, with their titles."""
-    titles = ws.index.titles([*near, *leaning])
+    """The entries with these ids, as far as they are there."""
+    rows = ws.index.rows_of_ids([*near, *leaning])
+    named = {one.id: one for one in name_entries(ws, [*rows.values()])}
     of_near, of_leaning = (
-        tuple((one, titles[one]) for one in ids if one in titles) for ids in (near, leaning)
+        tuple(named[one] for one in ids if one in named) for ids in (near, leaning)
     )
     return Nearby(id, of_near, of_leaning)
+
+
+def name_entries(ws: Workspace, rows: Sequence[int]) -> list[Named]:
+    """The entries of these rows, in their order."""
+    texts = read_entries(ws, rows)
+    return [_name_entry(texts[row]) for row in rows if row in texts]
+
+
+def _name_entry(entry: Entry) -> Named:
+    title = one_line(entry.title_in_lists)
+    words = markdown_to_line(entry.content[:MOST_READ]).removeprefix(title.rstrip("…"))
+    day = entry.date if entry.dated else ""
+    return Named(entry.id, title, day, shorten(words.lstrip(" .,:;!?–-"), MOST_WORDS))
 
 
 def redirect_with_message(

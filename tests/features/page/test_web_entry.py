@@ -199,6 +199,46 @@ def test_a_save_asks_quietly_below_its_receipt_about_what_is_near(
     assert "A later entry supersedes this one" in server.shown(f"/entry/{old}")
 
 
+def test_a_question_about_entries_of_one_title_tells_them_apart(server: Served) -> None:
+    texts = ("Termin am Dienstag um neun.", "Rezept für die Salbe holen.", "Befund ist gut.")
+    for number, text in enumerate(texts, 1):
+        write(server, text, title="Praxis Dr. Vogel", date=f"2025-03-0{number}")
+    sent = server.post("/new", content="Rezept abgeholt.", title="Praxis Dr. Vogel")
+    shown = server.shown(sent.headers["location"])
+    [rows] = re.findall(r'<div class="nearby">.*?</div>', shown, re.DOTALL)
+    assert "Rezept für die Salbe holen." in rows and ">2 March 2025</time>" in rows
+
+
+def test_nothing_is_asked_after_a_task(server: Served) -> None:
+    write(server, "Call the printer about the flyer.")
+    for form in ({"task": "Call the printer about the flyers"}, {"content": "- [ ] Call them"}):
+        sent = server.post("/new", **form)
+        assert "nearby" not in server.shown(sent.headers["location"])
+
+
+def test_a_later_entry_is_chosen_as_what_replaces_one(server: Served) -> None:
+    old = write(server, "The harbour pilot is Jonte.", date="2025-04-01")
+    write(server, "The harbour pilot was Wiebke.", date="2025-03-01")
+    new = write(server, "The harbour pilot is Mira.", date="2025-05-01")
+    other = write(server, "Boats are painted in May.", date="2025-05-02")
+    shown = server.shown(f"/entry/{old}")
+    address = f"/entry/{old}/replaced"
+    assert f'href="{address}"' in shown
+    found = re.findall(r'name="finding" value="([^"]+)"', server.shown(address))
+    assert f"near:{old[9:]}:{new[9:]}" in found and "Wiebke" not in server.shown(address)
+    for query in (other, other[9:], "boats painted"):
+        finding = f'value="near:{old[9:]}:{other[9:]}"'
+        assert finding in server.shown(f"{address}?q={query}")
+    answer = {"finding": f"near:{old[9:]}:{new[9:]}", "back": f"/entry/{old}"}
+    sent = server.post("/review", answer="supersede", **answer)
+    shown = server.shown(sent.headers["location"])
+    assert "A later entry supersedes this one" in shown and f'"{address}"' not in shown
+    undo = re.search(r'action="(/entry/[\w-]+/restore)"', shown)
+    assert undo
+    server.post(undo[1])
+    assert "A later entry supersedes this one" not in server.shown(f"/entry/{old}")
+
+
 def test_a_link_on_the_page_names_what_may_lean_on_the_replaced_entry(server: Served) -> None:
     old = write(server, "The gateway is gw-mira, port 8443.")
     check = write(server, f"The uptime check asks {old[9:]}.")

@@ -25,6 +25,7 @@ SEEN = PAGES | {
     "deleted": "/deleted",
     "import": "/import",
     "rename": f"/entry/{DECISION}/rename",
+    "replaced": f"/entry/{DECISION}/replaced",
     "text": "/edit?path=2026/2026-11-05.md",
     "offline": "/offline",
 }

@@ -44,7 +44,7 @@ ALL |= {"browsers": "/devices", "deleted": "/deleted", "folder": "/folder"}
 ALL |= {"print": "/print?since=2026-11-05&until=2026-11-05", "tag": "/tag/tag-1"}
 ALL |= {"sums": "/sums", "book": "/book?since=2026-11-05&until=2026-11-05"}
 ALL |= {"import": "/import"}
-ALL |= {"rename": f"/entry/{DECISION}/rename"}
+ALL |= {"rename": f"/entry/{DECISION}/rename", "replaced": f"/entry/{DECISION}/replaced"}
 OF_A_MODE = {
     "type": "rule",
     "values": ["color-contrast", "target-size", "scrollable-region-focusable"],
