@@ -16,6 +16,7 @@ from ...errors import SynapticError
 from ...journal.folder import is_note
 from ...journal.renames import find_run
 from ...models import frozen
+from ...notes.blocks import slug_tag
 from ...plugin import PLAN_LINKS, PLAN_RENAME, PLAN_WORDS
 from ...verbs import browse
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
@@ -72,6 +73,8 @@ async def _replace_words(request: Request) -> Response:
     form = await _read_form_of_rename(request)
     words = request.query_params.get("words", "").strip()
     address = "/search?" + urlencode({"q": words, "order": "newest"})
+    if is_tag(words):
+        address = f"/tag/{quote(slug_tag(words))}"
     named = _Named(words, words, words, address, are_words=True)
     return await _rename_page(request, named, form)
 
@@ -96,7 +99,7 @@ async def _rename_page(request: Request, named: _Named, form: Mapping[str, str])
             seen = _hash_of_plan(plan)
             if form.get("agreed") == seen:
                 done = await run_verb(request, make_edits, plan)
-                return _redirect_to_renamed(request, named, plan, done)
+                return _redirect_to_renamed(request, named, new, plan, done)
         except SynapticError as refused:
             error = refused
     return await page(
@@ -113,13 +116,18 @@ async def _rename_page(request: Request, named: _Named, form: Mapping[str, str])
     )
 
 
+def is_tag(words: str) -> bool:
+    """True for words that are a tag with its sign, which is renamed with the tags below it."""
+    return words.startswith("#") and " " not in words
+
+
 def _hash_of_plan(plan: EditPlan) -> str:
     """A text by which a form proves which plan the person has seen."""
     return hashlib.sha256(repr((plan.moves, plan.lines)).encode()).hexdigest()
 
 
 def _redirect_to_renamed(
-    request: Request, named: _Named, plan: EditPlan, done: Renamed
+    request: Request, named: _Named, new: str, plan: EditPlan, done: Renamed
 ) -> Response:
     lines = len(plan.lines)
     path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
@@ -138,6 +146,8 @@ def _redirect_to_renamed(
         )
     message = " ".join(messages)
     where = f"/folder/{quote(path)}" if path else "/"
+    if is_tag(named.path):
+        where = f"/tag/{quote(slug_tag(new))}"
     if named.id:
         where = f"/entry/{plan.ids.get(named.id, named.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)

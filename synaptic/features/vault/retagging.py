@@ -30,7 +30,8 @@ from .tag_places import renamed_tag, splices_of_tag
 def plan_tag_rename(
     ws: Workspace, old_tag: str, new_tag: str, *, confirms: bool = False
 ) -> EditPlan:
-    """The plan by which the tag `old_tag`, and each tag below it, is called `new_tag`.
+    """The plan by which the tag `old_tag`, and each tag below it, is called `new_tag`; the two
+    may differ in their capitals alone.
 
     Raises NotFound if no note has it, InvalidArgument for a name that is no tag, and Refused
     where a preference in force would change, and nobody confirms it.
@@ -40,12 +41,8 @@ def plan_tag_rename(
     if not TAG.fullmatch(f"#{written}"):
         written = check_tag(new_tag)
     slug = check_tag(written)
-    if slug == tag:
-        raise InvalidArgument(
-            "The tag is called #{tag} already.", "Give another name.", tag=tag
-        )
     counts = in_step(ws, lambda _: ws.index.vocabulary().tags)
-    there = counts.get(slug, 0)
+    there = counts.get(slug, 0) if slug != tag else 0
     notices: Texts = ()
     if there:
         notice = Sentence(
@@ -75,6 +72,10 @@ def _plan_in_files(
             continue
         lines = line_numbers(data, [piece.at for piece in pieces])
         stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
+    if not splices and check_tag(written) == tag and tag in ws.index.vocabulary().tags:
+        raise InvalidArgument(
+            "The tag is called #{tag} already.", "Give another name.", tag=written
+        )
     if not splices:
         raise NotFound(
             "No note of the journal has the tag #{tag}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from forks import ForkedHome as Home
@@ -71,6 +72,27 @@ def test_words_are_replaced_after_a_list_and_undone(home: Home) -> None:
         back = server.post(undo)
         assert "All is as it was." in server.client.get(back.headers["location"]).text
     assert home.files() == first
+
+
+def test_a_tag_is_renamed_from_its_page_in_the_language_of_the_reader(home: Home) -> None:
+    (home.path / "journal").mkdir(parents=True)
+    (home.path / "journal" / "Salt.md").write_text("Salt #küche, and #kueche.\n")
+    german = {"Accept-Language": "de"}
+    with served(home.path) as server:
+        shown = server.shown("/tag/küche", **german)
+        [address] = re.findall(r'<a href="(/replace[^"]+)">Umbenennen</a>', shown)
+
+        def ask(new: str) -> str:
+            form = {"csrf": server.csrf(), "new": new}
+            answer = server.client.post(address, data=form, headers=german)
+            return html.unescape(answer.text)
+
+        assert "#kueche gibt es schon (1): Die beiden werden ein Schlagwort." in ask("#kueche")
+        refused = " ".join(ask("#küche").split())
+        assert "Das Schlagwort heißt schon #küche. Gib einen anderen Namen an." in refused
+        done = server.post(address, new="#Küche", agreed=agreed(ask("#Küche")))
+        assert done.headers["location"] == "/tag/k%C3%BCche"
+    assert (home.path / "journal" / "Salt.md").read_text() == "Salt #Küche, and #kueche.\n"
 
 
 def test_a_folder_is_renamed_after_a_list_and_undone(home: Home) -> None:

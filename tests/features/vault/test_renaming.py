@@ -20,7 +20,7 @@ from killed import started, was_killed
 from vaults import ends_of_links, files_of, unpack
 
 from synaptic import Workspace
-from synaptic.errors import Changed, SynapticError
+from synaptic.errors import Changed, InvalidArgument, NotFound, SynapticError
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.features.vault.vault_commands import plan_text
@@ -306,6 +306,20 @@ def test_a_tag_is_renamed_in_each_form(ws: Workspace) -> None:
     } | {"dbx"}
     take_back(ws, run)
     assert files_of(ws.config.journal) == first
+
+
+def test_a_tag_gets_other_capitals(ws: Workspace) -> None:
+    put(ws, "one.md", "Salt #küche and #Küche.\n")
+    put(ws, "two.md", "---\ntags: [küche/Herd]\n---\nBread.\n")
+    plan = plan_tag_rename(ws, "#Küche", "#Küche")
+    assert not plan.notices
+    make_edits(ws, plan)
+    assert (ws.config.journal / "one.md").read_text() == "Salt #Küche and #Küche.\n"
+    assert "[Küche/Herd]" in (ws.config.journal / "two.md").read_text()
+    with pytest.raises(InvalidArgument, match="is called #Küche already"):
+        plan_tag_rename(ws, "küche", "Küche")
+    with pytest.raises(NotFound):
+        plan_tag_rename(ws, "kueche", "Kueche")
 
 
 def test_files_edited_since_stay_when_a_rename_is_taken_back(ws: Workspace) -> None:
