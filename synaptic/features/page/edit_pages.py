@@ -31,6 +31,7 @@ from .attachments import Attachments
 from .day_texts import first_weekday, format_date
 from .entries import SAME
 from .rendering import markdown_to_line
+from .repeat_words import say_rules
 from .site import (
     TEMPLATES,
     Page,
@@ -259,7 +260,7 @@ MOVED = {
 
 def _say_moved(request: Request, where: str, moved: Rescheduled) -> Response:
     """Redirects with the new day of a task, and an undo."""
-    values = {"day": format_date(moved.day), "task": remove_due_date(moved.text)}
+    values = {"day": format_date(moved.day), "task": say_rules(remove_due_date(moved.text))}
     message = translate(MOVED[bool(moved.undo), bool(moved.day)], **values)
     return redirect_with_message(request, where, message, moved=moved.undo)
 

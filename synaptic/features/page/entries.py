@@ -55,6 +55,7 @@ from ...workspace.workspace import Workspace
 from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
 from .day_texts import format_date
+from .repeat_words import say_rules
 from .site import (
     TEMPLATES,
     Page,
@@ -272,6 +273,7 @@ def _say_task(text: str) -> str:
     if not mark:
         return translate("Saved.")
     task = without_private(remove_due_date(text)).removeprefix("- [ ] ")
+    task = say_rules(task)
     return translate("Saved, due on %(day)s: %(task)s.", day=format_date(mark.day), task=task)
 
 

@@ -34,6 +34,7 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from ...journal.shelf import is_attachment
 from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, iter_expressions, slug_tag, tag_of_link
 from ...notes.marks import name_behind_label
+from .repeat_words import say_rules
 
 LEVELS = 100
 """The most levels of nested lists (which count two each) and quotes: markdown-it drops the text
@@ -331,6 +332,14 @@ def _check_time_limit(env: Mapping[str, float]) -> bool:
     return False
 
 
+def _say_rules(state: StateCore) -> None:
+    """Shows how often a task repeats in the language of the reader."""
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "text":
+                child.content = say_rules(child.content)
+
+
 MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS, "breaks": True})
 MARKDOWN.enable(["table", "strikethrough"]).use(footnote_plugin).use(gfm_autolink_plugin)
 MARKDOWN.use(
@@ -347,6 +356,7 @@ MARKDOWN.block.ruler.before("table", "comment", _parse_comment_block, {"alt": ["
 MARKDOWN.block.ruler.before("code", "indented_list", _parse_indented_list)
 MARKDOWN.inline.add_terminator_char("(")
 MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _check_time_limit(state.env))
+MARKDOWN.core.ruler.push("repeats", _say_rules)
 for pattern, show in RULES:
     next_one = "text" if show is _parse_property else "image"  # letters begin it
     MARKDOWN.inline.ruler.before(next_one, show.__name__, _make_inline_rule(pattern, show))

@@ -34,6 +34,7 @@ from .flavours import (
     link_label,
     tokens_of_part,
 )
+from .repeat_words import say_rules
 from .translation import mark_text, translate
 
 TAGS = set(
@@ -360,7 +361,8 @@ def plain_heading(title: str, text: str) -> tuple[str, str]:
     repetition of the heading).
     """
     heading, below = split_heading(title, text)
-    return one_line(heading) if heading == title else markdown_to_line(heading), below
+    plain = say_rules(one_line(heading)) if heading == title else markdown_to_line(heading)
+    return plain, below
 
 
 def mark_hits(text: str, is_hit: IsHit) -> Markup:

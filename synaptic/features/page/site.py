@@ -38,6 +38,7 @@ from .devices import Devices
 from .guard import BODY_BYTES, READING, WITH_FILES, Sessions, Visitor, cookie_name
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
+from .repeat_words import say_rules
 from .template_texts import add_translations
 from .translation import localize_sentence, present_locale, run_in_locale, translate
 
@@ -100,7 +101,7 @@ TEMPLATES.finalize = _localize_shown
 TEMPLATES.filters |= {
     "localized": localize_sentence,
     "short": short_id,
-    "one_line": one_line,
+    "one_line": lambda text: say_rules(one_line(text)),
     "coded": code_to_html,
     "visible": clean,
 }
@@ -388,7 +389,7 @@ def name_entries(ws: Workspace, rows: Sequence[int]) -> list[Named]:
 
 
 def _name_entry(entry: Entry) -> Named:
-    title = one_line(entry.title_in_lists)
+    title = say_rules(one_line(entry.title_in_lists))
     words = markdown_to_line(entry.content[:MOST_READ]).removeprefix(title.rstrip("…"))
     day = entry.date if entry.dated else ""
     return Named(entry.id, title, day, shorten(words.lstrip(" .,:;!?–-"), MOST_WORDS))
