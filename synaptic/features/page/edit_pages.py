@@ -28,7 +28,7 @@ from ...verbs.to_do import (
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
-from .day_texts import first_weekday, format_date
+from .day_texts import first_weekday, format_date, format_near_day
 from .entries import SAME
 from .rendering import markdown_to_line
 from .repeat_words import say_rules
@@ -77,7 +77,18 @@ def _days_to_move(task: Task, today: str) -> list[tuple[str, str]]:
     return [(str(day), name) for day, name in days if str(day) != task.due]
 
 
+def _say_when_due(due: str, today: str) -> str:
+    """Says on which day a task is due; today and tomorrow by these words."""
+    tomorrow = date.fromisoformat(today) + timedelta(days=1)
+    if due == today:
+        return translate("due today")
+    if due == tomorrow.isoformat():
+        return translate("due tomorrow")
+    return translate("due %(day)s", day=format_near_day(due, today))
+
+
 TEMPLATES.globals["days_to_move"] = _days_to_move
+TEMPLATES.filters["due_words"] = _say_when_due
 TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks_to_tick(entry, entry.content)
 TEMPLATES.globals["is_one_task"] = _is_one_task
 TEMPLATES.filters["without_due"] = remove_due_date

@@ -1,5 +1,6 @@
 """Says in the language of the reader how often a task repeats. The note keeps the English rule
-of Obsidian Tasks. A rule of another form is shown as it is. `tasks/rule_words` reads these words.
+of Obsidian Tasks. A rule of another form is shown as it is. `tasks/rule_words` reads what this
+says.
 
 | in the note                       | shown in German                 | in Japanese      |
 |-----------------------------------|---------------------------------|------------------|

@@ -212,6 +212,20 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     context.close()
 
 
+def test_a_task_that_is_due_tomorrow_says_so(server: Served) -> None:
+    days = {"2026-11-24": "heute fällig", "2026-11-25": "morgen fällig"}
+    days |= {
+        "2026-11-26": "fällig am 26. November",
+        "2027-11-25": "fällig am 25. November 2027",
+    }
+    ids = [write(server, f"- [ ] Paint the boat 📅 {day}") for day in days]
+    shown = server.shown("/tasks?later=1", **{"Accept-Language": "de"})
+    for day, said in days.items():
+        assert re.search(rf'<time datetime="{day}"[^>]*>{said}</time>', shown)
+    for id in ids:
+        server.delete(id)
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("locale", "groups", "buttons"),
