@@ -15,6 +15,7 @@ from ...workspace.workspace import Workspace
 from .book import (
     EDGES,
     ORDERS,
+    BookOrder,
     BookStyle,
     Plan,
     Selection,
@@ -27,8 +28,10 @@ from .exporting import search_in_address
 from .site import Page, page, run_verb, site_of, wait_for_verb
 
 TITLE_CHARS = 200
-CHOICES = ("title", "photos", "order")
-"""The fields of the form; all others in its address say which entries the book has."""
+CHOICES = ("title", "photos", "first")
+"""The fields of the form; all others in its address say which entries the book has, as `order`
+does: a list holds others than the hits of a search.
+"""
 
 
 async def _offer_book(request: Request) -> Response:
@@ -41,6 +44,7 @@ async def _offer_book(request: Request) -> Response:
         plan=plan,
         photos=EDGES,
         orders=ORDERS,
+        first=_first_entry(request),
         asked=[(name, value) for name, value in asked if name not in CHOICES],
     )
 
@@ -48,10 +52,9 @@ async def _offer_book(request: Request) -> Response:
 async def _send_book(request: Request) -> Response:
     asked = request.query_params
     photos = match_valid_name(EDGES, asked.get("photos", "large"), "photos")
-    order = match_valid_name(ORDERS, asked.get("order", "oldest"), "order")
     title, plan = await _plan_in_address(request)
     title = one_line(asked.get("title", ""))[:TITLE_CHARS] or title
-    style = BookStyle(title, photos, order)
+    style = BookStyle(title, photos, _first_entry(request))
     name = file_name(plan, style)
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}",
@@ -60,6 +63,11 @@ async def _send_book(request: Request) -> Response:
     kind = "application/zip" if plan.is_zip(photos) else "text/html"
     parts = book_parts(plan, style, partial(_run_step, request))
     return StreamingResponse(parts, media_type=kind, headers=headers)
+
+
+def _first_entry(request: Request) -> BookOrder:
+    """Returns the order that an address asks for: that of the list from which one came."""
+    return match_valid_name(ORDERS, request.query_params.get("first", "oldest"), "first")
 
 
 async def _plan_in_address(request: Request) -> tuple[str, Plan]:

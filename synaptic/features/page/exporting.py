@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from ...filters import Filters
 from ...journal.shelf import files_by_name, linked_files
 from ...models import Entry
 from ...notes.amounts import read_amount
@@ -28,8 +29,11 @@ from ...notes.header import write_comment
 from ...notes.marks import fields_of_front_matter
 from ...notes.privacy import escape_tags
 from ...render.wire import entry_json
+from ...search.search import drop_any_project
 from ...verbs import browse
 from ...verbs.exports import export
+from ...workspace.readback import read_entries
+from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments, read_in_parts, shown_files, without_metadata
 from .searching import filters_in_address, search_page_values
@@ -73,7 +77,8 @@ def _read_entries_to_print(ws: Workspace, request: Request) -> tuple[int, list[E
     """Returns (total number of matching entries, the entries that fit on a page to print) for
     the search in a request's address.
     """
-    total, entries = _read_matching_entries(ws, request)
+    newest = request.query_params.get("first") == "newest"
+    total, entries = _read_matching_entries(ws, request, newest=newest)
     return total, list(islice(entries, PRINTED))
 
 
@@ -85,9 +90,11 @@ def _count_notes(entries: list[Entry]) -> int:
     return len(notes)
 
 
-def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
+def _read_matching_entries(
+    ws: Workspace, request: Request, *, newest: bool
+) -> tuple[int, Iterator[Entry]]:
     """Returns (number, entries) that the search in a request's address matches: as ranked, or
-    oldest first where filters alone select them.
+    oldest first where filters alone select them, or the `newest` that can be printed.
     """
     asked = request.query_params
     if "id" in asked:
@@ -95,7 +102,16 @@ def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterat
     _, results = search_in_address(ws, request)
     if results["ranked"] is not None:
         return len(results["ranked"]), iter(results["ranked"])
-    return results["listing"].total, export(ws, results["filters"])
+    total, filters = results["listing"].total, results["filters"]
+    if newest:
+        return total, iter(in_step(ws, lambda _: _read_newest(ws, filters)))
+    return total, export(ws, filters)
+
+
+def _read_newest(ws: Workspace, filters: Filters) -> list[Entry]:
+    """Returns the newest entries that pass, as the list on the page shows them."""
+    rows = ws.index.list_rows(drop_any_project(filters), order="newest", limit=PRINTED)
+    return [*read_entries(ws, rows).values()]
 
 
 def search_in_address(ws: Workspace, request: Request) -> tuple[str, Values]:
@@ -113,7 +129,7 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     """
     zipped.seek(0)  # a reader that could not may have begun
     zipped.truncate()
-    total, entries = _read_matching_entries(ws, request)
+    total, entries = _read_matching_entries(ws, request, newest=False)
     shelf = open_attachments(ws, site_of(request).tokens.path)
     shown_only = session_of(request).read_only
     find_links = shown_files if shown_only else linked_files

@@ -132,7 +132,7 @@ def test_each_entry_stands_once_below_its_day_without_what_is_private_or_empty(
     last = ["Without a date", "Tea"]
     oldest = get_book(server)
     assert headings(oldest) == [*october, *november, *last]
-    assert headings(get_book(server, order="newest")) == [*november, *october, *last]
+    assert headings(get_book(server, first="newest")) == [*november, *october, *last]
     assert headings(get_book(server, tag="lake")) == october[:3]
     assert headings(get_book(server, q="path:Tea.md")) == last
     assert headings(get_book(server, since="2026-11-01")) == november

@@ -117,6 +117,38 @@ def test_each_page_gives_what_it_shows(server: Served) -> None:
     assert server.client.get("/export?id=zzzzzzzz").status_code == 404
 
 
+def test_print_and_book_follow_the_order_of_their_list(server: Served) -> None:
+    for shown, is_newest in {
+        "/search": True,
+        "/search?since=2026-10-01": True,
+        "/search?q=tea&order=newest": True,
+        "/tag/tea": True,
+        "/folder": True,
+        "/day/2026-11-24": False,
+        "/calendar?month=2026-11": False,
+    }.items():
+        page = server.shown(shown)
+        [printed, book] = (
+            re.findall(rf'href="(/{name}[?][^"]*)"', page)[0] for name in ("print", "book")
+        )
+        ids = [
+            re.findall(r'<h2><a href="(/entry/[^"]+)"', server.shown(one))
+            for one in (shown, printed)
+        ]
+        if is_newest:
+            dated = [one for one in ids[0] if one in ids[1]]
+            assert dated == ids[1][: len(dated)] and dated
+        form = server.shown(book)
+        checked = re.findall(r'name="first" value="(\w+)" checked', form)
+        assert checked == ["newest" if is_newest else "oldest"], shown
+
+
+def test_the_chips_of_a_search_say_days_as_the_reader_does(server: Served) -> None:
+    german = {"Accept-Language": "de"}
+    shown = server.shown("/search?since=2026-07-30&until=2026-12-01", **german)
+    assert "seit 30. Juli 2026" in shown and "bis 1. Dezember 2026" in shown
+
+
 def test_links_work_in_the_zip_and_nothing_private_is_in_it(
     server: Served, tmp_path: Path
 ) -> None:
@@ -199,7 +231,9 @@ def test_what_is_printed_has_the_whole_texts_and_no_forms(
     page.add_init_script("window.asked = 0; window.print = () => { window.asked += 1; }")
     page.goto("/calendar?month=2026-09")
     page.get_by_role("link", name="Print").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("2026-09-01 to 2026-09-30")
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "1 September 2026 to 30 September 2026"
+    )
     expect(page.get_by_text("The last line.")).to_be_visible()
     page.wait_for_function("() => window.asked === 1")
     pdf = page.pdf()
