@@ -25,6 +25,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .day_texts import format_date, format_weekday
 from .site import Page, page, run_verb
+from .tag_spellings import spell_tag, spell_tags
 from .translation import format_number, translate
 from .unlinked import link_targets_of
 
@@ -63,7 +64,9 @@ def _palette_suggestions(ws: Workspace, query: str) -> list[Suggestion]:
                 for name in names
                 if query and _has_words_beginning_like(query, _lower_words(name))
             ]
-            places += [(_page_address(kind, name), name, kind) for name in fitting[:OTHERS]]
+            for name in fitting[:OTHERS]:
+                spelling = spell_tag(ws, name) if kind == "tag" else name
+                places.append((_page_address(kind, name), spelling, kind))
         rows = _rank_titles(query, list_folded_titles(ws.index, _lower_words))
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
@@ -83,12 +86,17 @@ async def _complete_page(request: Request) -> Response:
 
 
 def _tag_suggestions(ws: Workspace, typed: str) -> list[Suggestion]:
-    """Returns the tags that begin like `typed` but are longer, the most frequent first."""
+    """Returns the tags that begin like `typed`, the most frequent first; not what is typed."""
     tags = in_step(ws, lambda _: ws.index.vocabulary().tags)
     begin = slug_tag(typed)
-    fitting = [name for name in tags if name.startswith(begin) and name != begin]
+    fitting = [name for name in tags if name.startswith(begin)]
     often = sorted(fitting, key=lambda name: (-tags[name], name))[:ENTRIES]
-    return [(f"#{name}", f"#{name}", format_number(tags[name])) for name in often]
+    spelled = spell_tags(ws, often)
+    return [
+        (f"#{spelled[name]}", f"#{spelled[name]}", format_number(tags[name]))
+        for name in often
+        if spelled[name] != typed.lstrip("#")
+    ]
 
 
 def _link_suggestions(ws: Workspace, typed: str) -> list[Suggestion]:

@@ -7,11 +7,12 @@ import hmac
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -39,6 +40,7 @@ from .guard import BODY_BYTES, READING, WITH_FILES, Sessions, Visitor, cookie_na
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 from .repeat_words import say_rules
+from .tag_spellings import spell_tags
 from .template_texts import add_translations
 from .translation import localize_sentence, present_locale, run_in_locale, translate
 
@@ -93,6 +95,12 @@ def code_to_html(text: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", message))
 
 
+@pass_context
+def _spell_tag(context: Context, tag: str) -> str:
+    """Spells a tag as most notes do, where a page can ask."""
+    return str(context.get("spell", str)(tag))
+
+
 def _localize_shown(value: object) -> object:
     return localize_sentence(value) if isinstance(value, Sentence) else value
 
@@ -101,6 +109,7 @@ TEMPLATES.finalize = _localize_shown
 TEMPLATES.filters |= {
     "localized": localize_sentence,
     "short": short_id,
+    "spelled": _spell_tag,
     "one_line": lambda text: say_rules(one_line(text)),
     "coded": code_to_html,
     "visible": clean,
@@ -272,8 +281,15 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     def quoted(names: Sequence[str], path: str) -> Quoted:
         return wait_for_verb(request, lambda ws: link_targets(ws, names, path), "read")
 
+    @cache
+    def spell(tag: str) -> str:
+        with suppress(SynapticError):
+            return wait_for_verb(request, lambda ws: spell_tags(ws, [tag])[tag], "read")
+        return tag
+
     context = {
         "request": request,
+        "spell": spell,
         "render": partial(render_markdown, quoted=quoted),
         "session": session,
         "csrf": session.csrf if session else "",

@@ -52,15 +52,14 @@ const takeOver = async () => {
   }
 };
 
-// A text whose Save was pressed is sent once Synaptic answers, else the browser shows an error:
-// it is tried again by itself, after longer and longer pauses and whenever someone looks.
+// A text whose Save was pressed is sent once Synaptic answers, else the browser shows an error.
+// It is tried again by itself, after longer and longer pauses and whenever someone looks.
 const lost = new Set(); // forms whose text this browser cannot keep
 const pressed = new Map(); // forms whose text shall be sent, with the button, until one types
 const sends = new Map(); // how often each form was sent since then
 const states = new Map();
-const SHORTEST = 2e3, LONGEST = 6e4; // milliseconds
-const MOST_SENDS = 3; // what is refused each time waits for a hand
-let asking, sending, sendingAgain, timer, pause = SHORTEST;
+const MOST_SENDS = 3; // by itself
+let asking, sending, sendingAgain, timer, pause;
 const answers = () => fetch("/static/texts.js", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(1e4) })
   .then(({ ok }) => ok, () => false);
 const withdraw = (form) => {
@@ -84,12 +83,13 @@ const tryAgain = async () => {
 const wait = () => {
   clearTimeout(timer);
   timer = setTimeout(tryAgain, pause);
-  pause = Math.min(2 * pause, LONGEST);
+  pause = Math.min(2 * pause, 6e4);
 };
 const wake = () => {
-  pause = SHORTEST;
+  pause = 2e3;
   tryAgain();
 };
+wake();
 for (const name of ["online", "focus"]) addEventListener(name, wake);
 document.addEventListener("visibilitychange", () => document.hidden || wake());
 addEventListener("submit", async (event) => {
