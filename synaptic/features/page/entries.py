@@ -56,6 +56,7 @@ from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
 from .day_texts import format_date
 from .repeat_words import say_rules
+from .replacing import keep_close
 from .site import (
     TEMPLATES,
     Page,
@@ -399,6 +400,7 @@ async def _redirect_after_save(
     if receipt.old_title:
         notices[-1] = translate("Links to its old title lead nowhere now.")
     near, leaning = ([one.id for one in ones] for ones in (receipt.near, receipt.leaning))
+    close = await run_verb(request, keep_close, receipt.id, near) if near else ()
     return redirect_with_message(
         request,
         where,
@@ -407,7 +409,7 @@ async def _redirect_after_save(
         file=translate("the text before"),
         look=look,
         moved=run,
-        near=await run_verb(request, find_nearby, receipt.id, near, leaning),
+        near=await run_verb(request, find_nearby, receipt.id, close, leaning),
         asks_to_stay=asks and not session.device,
         unlinked=(receipt.id, receipt.old_title) if receipt.old_title else None,
     )

@@ -1,5 +1,6 @@
 """The page on which a person chooses the later entry that replaces an earlier one."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from starlette.requests import Request
@@ -15,6 +16,25 @@ from ...workspace.workspace import Workspace
 from .site import Page, Values, name_entries, page, run_verb
 
 MOST_CHOICES = 10
+LEAST_ASKED = 2.5
+"""A person is asked after a save about an entry that is closer than this, in standard
+deviations above the mean of the project. An agent is told of more (`search/near`).
+"""
+
+
+def keep_close(ws: Workspace, id: str, near: Sequence[str]) -> list[str]:
+    """Returns those of the entries `near` a saved one about which a person is asked: those that
+    are closer by meaning, or all while it has no vector.
+    """
+
+    def read(_: object) -> list[str]:
+        own = ws.index.resolve(id)
+        closeness = dict(find_near_rows(ws, own))
+        rows = ws.index.rows_of_ids(near)
+        close = [one for one in near if closeness.get(rows.get(one, 0), 0) >= LEAST_ASKED]
+        return close if closeness else [*near]
+
+    return in_step(ws, read)
 
 
 async def _choose_replacement(request: Request) -> Response:

@@ -209,6 +209,33 @@ def test_a_question_about_entries_of_one_title_tells_them_apart(server: Served) 
     assert "Rezept für die Salbe holen." in rows and ">2 March 2025</time>" in rows
 
 
+UNLIKE = (
+    "Bought two sacks of potting soil for the tomatoes.",
+    "The dentist moved the appointment to March.",
+    "Read the first chapter of the book on glaciers.",
+    "Order #881 of the printer paper arrived damaged.",
+    "Grandma told how she crossed the border in 1951.",
+    "The train to Basel was an hour late again.",
+    "Tried sourdough with rye, it stayed flat.",
+    "The landlord wants to replace the windows.",
+    "Chess evening: lost twice to Henrik.",
+    "The backup disk makes a clicking noise.",
+)
+
+
+def test_notes_that_are_unlike_raise_no_question(tmp_path: Path) -> None:
+    with served(tmp_path / "home") as server:
+        asked = []
+        for text in UNLIKE:
+            sent = server.post("/new", content=text)
+            if 'class="nearby"' in server.shown(sent.headers["location"]):
+                asked.append(text)
+        sent = server.post("/new", content="The dentist moved the appointment to April.")
+        shown = server.shown(sent.headers["location"])
+        assert len(asked) <= 2, asked
+        assert "like it" in shown and UNLIKE[1] in shown
+
+
 def test_nothing_is_asked_after_a_task(server: Served) -> None:
     write(server, "Call the printer about the flyer.")
     for form in ({"task": "Call the printer about the flyers"}, {"content": "- [ ] Call them"}):
