@@ -134,6 +134,7 @@ GERMAN = {
     "/entry/{id}/edit": [f"/entry/{LAMP}/edit", "/entry/zzzz9999/edit"],
     "/entry/{id}/delete": [f"/entry/{LAMP}/delete", "/entry/zzzz9999/delete"],
     "/entry/{id}/rename": [f"/entry/{LAMP}/rename", "/entry/zzzz9999/rename"],
+    "/entry/{id}/replaced": [f"/entry/{LAMP}/replaced", "/entry/zzzz9999/replaced"],
     "/rename": ["/rename?folder=nichts", "/rename"],
     "/replace": ["/replace?words=Boje", "/replace"],
     "/new": ["/new", f"/new?supersedes={LAMP}", f"/new?parent={LAMP}", "/new?type=handoff"],
