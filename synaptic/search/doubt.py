@@ -316,8 +316,7 @@ def write_notices(
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
     absent: list[str] = [notice] if missing else []
     if attempt.has_more:
-        more = Sentence(ONLY_NEAREST, n=MOST_HITS)
-        absent = [join_sentences([notice, more])]
+        absent = [join_sentences([notice, Sentence(ONLY_NEAREST, n=MOST_HITS)])]
     notices = []
     if attempt.close:
         remarks = [*remarks, *absent]
