@@ -6,15 +6,24 @@ import glob
 import os
 import re
 import shlex
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from ...config import expand_path, is_day_file_setting, load_config, resolve_home
-from ...errors import JournalError
-from ...files import read_regular_file
+from ...config import (
+    Config,
+    expand_path,
+    is_day_file_setting,
+    load_config,
+    read_sources,
+    resolve_home,
+)
+from ...errors import ConfigError, JournalError
+from ...files import SETTINGS_BYTES, read_regular_file, real_path
 from ...journal.folder import TEXTS, Roots, is_logseq_graph, scan_notes
 from ...journal.names import left_out_sentences, printable_path
 from ...journal.obsidian import glob_of_templates, obsidian_setting, template_folders
@@ -112,6 +121,7 @@ def adopt(
         text_files = text_files or config.text_files
         notices += _texts_not_read(folder, text_files=text_files)
         remarks += _former_notes(config.journal, folder)
+        remarks += _end_reading_in_place(config, folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         before = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
@@ -143,6 +153,33 @@ def adopt(
         )
 
 
+def _end_reading_in_place(config: Config, folder: Path) -> list[str]:
+    """Takes the folder out of `sources`, and its name out of `exclude`; returns a sentence if
+    it was there. Raises ConfigError where a pattern of `sources` names it with others.
+    """
+    real = real_path(folder)
+    name = next((name for name, at in config.sources.items() if real_path(at) == real), "")
+    if not name:
+        return []
+    path = config.home / "config.toml"
+    lines = tomllib.loads(read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig"))[
+        "sources"
+    ]
+    own = replace(config, journal=config.home / "journal", sources={})
+    others = [line for line in lines if name not in read_sources(path, own, [line])]
+    stays = {at for at in config.sources.values() if real_path(at) != real}
+    if {*read_sources(path, own, others).values()} != stays:
+        raise ConfigError(
+            f"{path}: a pattern of `sources` names {folder}, and other folders with it.",
+            f"Name each of the others in `sources` instead, without {folder}.",
+        )
+    write_setting(config.home, "sources", others)
+    globs = [glob.removeprefix(f"{name}/") for glob in config.exclude]
+    if globs != [*config.exclude]:
+        write_setting(config.home, "exclude", globs)
+    return [f"{folder} was read in place, by `sources`; it is the journal now."]
+
+
 def _former_notes(former: Path, folder: Path) -> list[str]:
     """Returns a sentence if the journal before had notes, which are not read any longer."""
     if former == folder or not former.is_dir() or former.is_relative_to(folder):
@@ -150,10 +187,10 @@ def _former_notes(former: Path, folder: Path) -> list[str]:
     files = len(scan_notes(Roots({"": former})))
     if not files:
         return []
-    count = "1 file" if files == 1 else f"{files:,} files"
+    has = "1 file, which is" if files == 1 else f"{files:,} files, which are"
     return [
-        f"The journal before, {former}, has {count}, which are not read any longer: move "
-        f"them into {folder}, and their entries are there again."
+        f"The journal before, {former}, has {has} not read any longer: move what it holds into "
+        f"{folder}, and its entries are there again."
     ]
 
 

@@ -177,3 +177,30 @@ def test_no_source_takes_a_file_that_it_cannot_read(
     file.write_bytes(b"\x7fELF\0\x01\x02")
     answer = home.run("import", source, str(file), "--yes")
     assert answer.code and "diary.bin" in answer.err
+
+
+def test_a_folder_that_was_read_in_place_becomes_the_journal(
+    home: Home, tmp_path: Path
+) -> None:
+    vault, other = tmp_path / "vault", tmp_path / "other"
+    for folder in (vault / "People", other):
+        folder.mkdir(parents=True)
+    (vault / "People" / "Marta.md").write_text("# Marta\n\nShe thinks of Lisbon.\n")
+    (vault / "load.md").write_text("# Load\n\nOf the boats.\n")
+    (other / "o.md").write_text("# Other\n\nOf the quay.\n")
+    config = home.path / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    globs = 'exclude = ["@vault/People/*", "logs/**"]\n'
+    config.write_text(f'# mine\n{globs}sources = ["x={other}", "{vault}"]\n')
+    home.ask("save", "Before.")
+    said = home.run("init", str(vault)).out
+    assert f"{vault} was read in place, by `sources`; it is the journal now." in said
+    assert "has 1 file, which is not read any longer" in said
+    wanted = f'# mine\nexclude = ["People/*", "logs/**"]\nsources = ["x={other}"]\n'
+    assert config.read_text() == f'journal = "{vault}"\n{wanted}'
+    assert {entry["title"] for entry in home.ask("find")["entries"]} == {"Load", "Other"}
+    former = config.read_text()
+    config.write_text(f'sources = ["{tmp_path}/*"]\n')
+    refused = home.run("init", str(vault))
+    assert refused.code and "Name each of the others in `sources`" in refused.err
+    assert config.read_text() != former and "journal" not in config.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import zipfile
 from datetime import datetime, timedelta
 from io import StringIO
@@ -159,6 +160,32 @@ def test_a_table_without_a_day_or_a_text_is_refused_with_its_columns(tmp_path: P
     put(tmp_path / "good.csv", "date,text\n2026-10-03,Tea.\n")
     found, told = read("tables", tmp_path)
     assert len(found) == 1 and [one.split(":")[0] for one in told] == ["bank.csv", "x.csv"]
+
+
+def test_a_list_of_people_has_no_day_and_is_corrected_by_its_names(
+    home: Home, tmp_path: Path
+) -> None:
+    rows = [
+        "Name;Fach;Telefon;Bemerkung",
+        'Dr. Größl;Orthopädie;09421 1;"nur vormittags; Fr. Weiß verlangen"',
+        "Dr. Huber;HNO;0999;",
+        "Dr. Huber;Chirurg;0998;",
+    ]
+    table = tmp_path / "Ärzte.csv"
+    table.write_bytes("\r\n".join(rows).encode("cp1252"))
+    os.utime(table, (1_790_000_000, 1_790_000_000))
+    assert home.ask("import", str(table), "--yes")["new"] == 3
+    [doctor] = home.ask("find", "Größl")["entries"]
+    assert doctor["title"] == "Dr. Größl"
+    assert doctor["content"].startswith("nur vormittags; Fr. Weiß verlangen\n")
+    assert "telefon:: 09421 1" in doctor["content"]
+    assert home.ask("import", str(table), "--yes")["known"] == 3
+    table.write_bytes(
+        "\r\n".join([*rows[:3], rows[3].replace("0998", "0997")]).encode("cp1252")
+    )
+    again = home.ask("import", str(table), "--yes")
+    assert (again["new"], again["grown"], again["known"]) == (0, 1, 2)
+    assert len(home.ask("find", "Huber")["entries"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,15 @@ quotation marks may have several lines. A first line `sep=;` is that of Excel.
 | any other     | `mood`                           | a line `mood:: good`           |
 
 `10/3/2026` is read in the order that another row of its column proves.
+
+A table without a day is a list, as of people: it needs a column of a text (`remark` will do),
+and one of a title or a `name`. Its entries have no date but that of the file.
 """
 
 import re
 from codecs import getincrementaldecoder
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
@@ -58,6 +61,12 @@ COLUMNS = {
 _MOST_NAMES, _MOST_COLUMNS = 5, 20
 """The most names of a role, and the most columns of a file, that an error lists."""
 _DAY_IN_GERMAN = "tag"
+_OF_LISTS = {
+    "title": "name full_name display_name nom nombre nome 名前 氏名",
+    "text": "remark remarks comment comments bemerkung bemerkungen kommentar anmerkung remarque"
+    " commentaire comentario observaciones 備考 コメント",
+}
+"""More names of two columns, in a table without a day."""
 _BLANKS = re.compile(r"[\s_.-]+")
 _SEPARATORS = ",;\t|"
 _SEPARATOR_LINE = re.compile(r"(?i)sep=([,;\t|])\r?\n")
@@ -99,8 +108,8 @@ class _Table:
 
 
 def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
-    """Yields a record for each row with a day and a text. A row that has all cells of another
-    one of the import is left out.
+    """Yields a record for each row with a day and a text, or of a list. A row that has all
+    cells of another one of the import is left out.
     """
     files = open_export(path, skipped)
     names = files.names(lambda name: name.lower().endswith(ENDINGS))
@@ -109,14 +118,16 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     keys: Counter[str] = Counter()
     for name in names:
         with report_errors(refused.__setitem__, name):
-            table = _parse_table(files[name].read(), whole=True)
-            yield from _records_of_table(name, table, rows, keys, skipped)
+            file = files[name]
+            table = _parse_table(file.read(), whole=True)
+            yield from _records_of_table(name, table, file.at, rows, keys, skipped)
     if len(refused) == len(names):
         why = next(iter(refused.values()), "it holds no table")
         raise InvalidArgument(
             f"{path} cannot be read as a table: {why}.",
             f"Give a file that ends in {' or '.join(ENDINGS)}, a folder or a zip with such "
-            "files. Its first row names a column with the day and one with the text.",
+            "files. Its first row names a column with the text, and one with the day; without "
+            "a day one with the name.",
         )
     for name, why in refused.items():
         skipped(name, why)
@@ -130,10 +141,15 @@ def check_table(head: bytes) -> None:
 
 
 def _records_of_table(
-    name: str, table: _Table, rows: dict[bytes, str], keys: Counter[str], skipped: Skipped
+    name: str,
+    table: _Table,
+    changed: datetime,
+    rows: dict[bytes, str],
+    keys: Counter[str],
+    skipped: Skipped,
 ) -> Iterator[Record]:
-    """The records of the rows of one file; `rows` are the places of those that came
-    before, by their hashes, `keys` the keys that they have.
+    """The records of the rows of one file, which was last `changed` at this moment; `rows` are
+    the places of those that came before, by their hashes, `keys` the keys that they have.
     """
     is_day_first = _order_of_days(table)
     doubles: list[str] = []
@@ -153,7 +169,7 @@ def _records_of_table(
             if first != where:
                 doubles.append(f"line {row.line:,} is the same as {first}")
                 continue
-            yield _record_of_row(table, values, keys, is_day_first)
+            yield _record_of_row(table, values, changed, keys, is_day_first)
     if doubles:
         more = f"; rows that came before, in all: {len(doubles):,}" if doubles[1:] else ""
         skipped(name, f"{doubles[0]}{more}")
@@ -179,11 +195,16 @@ def _values_of_row(table: _Table, row: TableRow) -> dict[str, str]:
 
 
 def _record_of_row(
-    table: _Table, values: dict[str, str], keys: Counter[str], is_day_first: bool | None
+    table: _Table,
+    values: dict[str, str],
+    changed: datetime,
+    keys: Counter[str],
+    is_day_first: bool | None,
 ) -> Record:
     cells = {role: values.get(table.header[at], "") for role, at in table.columns.items()}
-    at = _moment_of_day(cells["day"].strip(), is_day_first)
-    clock, rest = _moment_of_clock(at, cells.get("time", "").strip())
+    is_list = "day" not in cells
+    at = changed if is_list else _moment_of_day(cells["day"].strip(), is_day_first)
+    clock, rest = (at, "") if is_list else _moment_of_clock(at, cells.get("time", "").strip())
     with_role = {table.header[at] for at in table.columns.values()}
     fields: Pairs = tuple(
         (_field_name(name), value) for name, value in values.items() if name not in with_role
@@ -201,6 +222,9 @@ def _record_of_row(
         raise ValueError("it has a day and no text")
     moment = clock.astimezone(UTC) if clock.tzinfo else clock
     place = f"{moment:%Y-%m-%d %H:%M}{'Z' if clock.tzinfo else ''}"
+    if is_list:
+        keys[title] += 1
+        place = f"{title} {keys[title]}"
     digest = sha256(f"{title}\0{body}".encode("utf-8", "replace")).hexdigest()[:8]
     key = f"{place}-{digest}"
     keys[key] += 1
@@ -211,6 +235,7 @@ def _record_of_row(
         title=title,
         text=text,
         at=clock,
+        dated=not is_list,
         type=FOREIGN.get(kind.lower(), "note"),
         tags=make_tags(*filter(None, tags), *filter(None, [kind])),
         project=" ".join(cells.get("project", "").split()) or None,
@@ -231,6 +256,8 @@ def _order_of_days(table: _Table) -> bool | None:
     """True if the dates like `10/3/2026` of a table have their day first, False if their month;
     None if no row, or rows of both kinds, prove it.
     """
+    if "day" not in table.columns:
+        return None
     orders = set()
     for row in table.rows():
         cell = row.cells[table.columns["day"] :][:1]
@@ -292,7 +319,7 @@ def _moment_of_clock(at: datetime, cell: str) -> tuple[datetime, str]:
 
 def _parse_table(data: bytes, *, whole: bool) -> _Table:
     """The table in the bytes of a file, or of its head. Raises ValueError if it has no column
-    of a day or of a text.
+    of a text, or neither of a day nor of a name.
     """
     errors = []
     for text in _decodings(data, whole=whole):
@@ -326,7 +353,7 @@ def _read_header(text: str) -> _Table:
             cells.pop()
         tries.append((_find_columns(cells), len(cells), separator, cells))
     columns, _, separator, cells = max(
-        tries, key=lambda one: ("day" in one[0] and "text" in one[0], one[1], len(one[0]))
+        tries, key=lambda one: (not _lacking_roles(one[0]), one[1], len(one[0]))
     )
     _check_columns(columns, cells)
     return _Table(text, separator, _distinct(cells), columns)
@@ -350,11 +377,22 @@ def _find_columns(cells: Header) -> dict[str, int]:
         columns["day"] = names.index(_DAY_IN_GERMAN)
         if columns.get("tags") == columns["day"]:
             del columns["tags"]
+    if "day" not in columns:
+        for role, valid in _OF_LISTS.items():
+            likeliest = next((name for name in valid.split() if name in names), None)
+            if role not in columns and likeliest:
+                columns[role] = names.index(likeliest)
     return columns
 
 
-def _check_columns(columns: Iterable[str], cells: Header) -> None:
-    missing = [role for role in ("day", "text") if role not in columns]
+def _lacking_roles(columns: Collection[str]) -> list[str]:
+    """The roles that a table of entries needs and that this one has no column of."""
+    needed = ("title", "text") if {"title", "text"} <= {*columns} else ("day", "text")
+    return [role for role in needed if role not in columns]
+
+
+def _check_columns(columns: Collection[str], cells: Header) -> None:
+    missing = _lacking_roles(columns)
     if not missing:
         return
     if any(map(CONTROL.search, cells)):
@@ -363,15 +401,15 @@ def _check_columns(columns: Iterable[str], cells: Header) -> None:
     more = ", ..." if cells[_MOST_COLUMNS:] else ""
     raise ValueError(
         f"it has no column of {' and none of '.join(f'a {role}' for role in missing)}; its "
-        f"first row: {own}{more}. Name one as here, {_known_names()}"
+        f"first row: {own}{more}. Name one as here, {_known_names(missing)}"
     )
 
 
-def _known_names() -> str:
-    """The first names of each role that are one word."""
+def _known_names(roles: Iterable[str]) -> str:
+    """The first names of each of these roles that are one word."""
     lists = []
-    for role, valid in COLUMNS.items():
-        names = [name for name in valid.split() if "_" not in name]
+    for role in roles:
+        names = [name for name in COLUMNS[role].split() if "_" not in name]
         lists.append(f"{role}: {', '.join(names[:_MOST_NAMES])}")
     return "; ".join(lists)
 
