@@ -42,13 +42,11 @@ def find_later_entries(
     evidence: Evidence, hits: Ranking, ranked: Ranking
 ) -> dict[int, list[int]]:
     """By row of a hit: the rows of the later entries of `ranked` that are named below it, first
-    the nearest one of those that are hits above it. Whole notes are left out: who finds one
-    wrong edits it.
+    the nearest one of those that are hits above it.
     """
     if evidence.vector is None:
         return {}
-    entries = [r for r in ranked if not r.standing.whole_file]
-    closeness = _Closeness(evidence, evidence.vector, entries)
+    closeness = _Closeness(evidence, evidence.vector, ranked)
     named = _name_nearest_above(hits, closeness)
     for hit_row, later_row in _choose_others(hits, closeness):
         named.setdefault(hit_row, []).append(later_row)
@@ -165,6 +163,13 @@ class _Closeness:
         for at in near:
             other = self._candidates[at]
             is_same = other.standing.project == hit.standing.project
-            if is_same and other.position > hit.position:
+            if is_same and other.position > hit.position and not _is_kept_current(other):
                 later.append((other, float(deviations[at])))
         return later
+
+
+def _is_kept_current(r: Ranked) -> bool:
+    """True for a whole note whose name is no day: who finds it wrong edits it, so that its date
+    says little, while a diary goes on.
+    """
+    return bool(r.standing.whole_file) and r.standing.date_source != "file"

@@ -184,6 +184,12 @@ def test_below_a_note_no_later_note_is_named(model: FastEmbedder, tmp_path: Path
         hits = search(ws, "how are reports exported?", limit=2).hits
         assert {hit.entry.title for hit in hits} == {"Reports 10", "Reports 11"}
         assert not [near for hit in hits for near in hit.later]
+        day = "Reports are exported by the nightly job from now on.\n\nSaw the heron.\n"
+        (journal / "2026-11-20.md").write_text(day)  # a diary goes on
+        [diary] = [one for one in find(ws).entries if one.path == "2026-11-20.md"]
+        found = search(ws, "how are reports exported?", limit=3).hits
+        named = {near.id for hit in found for near in hit.later}
+        assert named == {diary.id}
 
 
 def test_no_hit_is_left_out_for_an_entry_that_is_only_named(
