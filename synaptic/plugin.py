@@ -226,9 +226,7 @@ DATE_WORDS: Door[[Workspace, str, str], tuple[str, Texts]] = Door("date_words")
 lines of the text before stay.
 """
 NOTE_EDITED: Door[[Workspace, Mapping[str, int | None]], Texts] = Door("note_edited")
-"""Keeps what an editor took out of files; what is said of it. By path the digest that the index
-had, 0 of a file that Synaptic wrote.
-"""
+"""Keeps what an editor took out of files: by path the digest before, 0 of Synaptic's own."""
 PLAN_UPLOADS: Door[[Workspace, Path], PlannedImport] = Door("plan_uploads")
 """The plan that takes in the files of a folder, for the page."""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")

@@ -493,14 +493,22 @@ def undo(ws: Workspace, lists: bool, yes: bool, ids: Words = ()) -> None:
     if ids[1:]:
         ids = _sort_newest_first(undoing.list_runs(ws), ids)
     undone: list[undoing.Undone] = []
-    try:
-        for id in ids:
+    refused: list[SynapticError] = []
+    for id in ids:
+        try:
             one = undoing.undo_run(ws, id, by_person=not agent_name(), confirms=is_person())
+        except SynapticError as error:
+            if isinstance(error, NotFound) and not undone:  # ids that name none come first
+                raise
+            refused.append(error)
+        else:
             undone.append(one if id == ids[-1] else replace(one, earlier=None))
-    except SynapticError as error:
+    if refused:
+        messages = [str(error.message) for error in refused]
         if undone:
-            error.message += f" {len(undone):,} others were taken back."
-        raise
+            messages.append(f"{len(undone):,} others were taken back.")
+        refused[0].message = "\n".join(messages)
+        raise refused[0]
     data = wire.as_json(undone[0] if not undone[1:] else {"undone": undone})
     notices = [*chain.from_iterable(one.notices for one in undone)]
     return print_answer(

@@ -118,8 +118,10 @@ def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def exact_words(evidence: Evidence) -> Texts:
-    """The quoted phrases of the query, and the names of code in it."""
-    return (*evidence.plan.parsed.phrases, *NAME_OF_CODE.findall(evidence.plan.parsed.text))
+    """The quoted phrases of the query, the names of code in it, and the one word that it is."""
+    parsed = evidence.plan.parsed
+    words = parsed.text.split()
+    return (*parsed.phrases, *(words if len(words) == 1 else NAME_OF_CODE.findall(parsed.text)))
 
 
 def put_exact_first(ranked: Ranking, evidence: Evidence) -> Ranking:

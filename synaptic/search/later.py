@@ -163,13 +163,8 @@ class _Closeness:
         for at in near:
             other = self._candidates[at]
             is_same = other.standing.project == hit.standing.project
-            if is_same and other.position > hit.position and not _is_kept_current(other):
+            # who finds a whole note wrong edits it, while a diary goes on
+            goes_on = not other.standing.whole_file or other.standing.date_source == "file"
+            if is_same and goes_on and other.position > hit.position:
                 later.append((other, float(deviations[at])))
         return later
-
-
-def _is_kept_current(r: Ranked) -> bool:
-    """True for a whole note whose name is no day: who finds it wrong edits it, so that its date
-    says little, while a diary goes on.
-    """
-    return bool(r.standing.whole_file) and r.standing.date_source != "file"

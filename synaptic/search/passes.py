@@ -120,7 +120,7 @@ PASSES: tuple[Pass, ...] = (
         applies=lambda evidence: bool(exact_words(evidence)),
         change=put_exact_first,
         bench="passes",
-        figure="questions with a name of code: nDCG@10 +.060; 56 of 360 better, none worse",
+        figure="a name of code: nDCG@10 +.060; one word in one note: first in 55 of 55, not 35",
     ),
     RankingPass(
         name="titled",

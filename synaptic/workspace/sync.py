@@ -89,8 +89,7 @@ class SyncReport(NamedTuple):
 
     `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
     stand in the bytes of the index, because another process reads its log. `absent` names
-    sources, folders and files that cannot be read. `before` has the digests before of the
-    files that changed, None of one that was not there.
+    sources, folders and files that cannot be read, `before` the digests before of changed ones.
     """
 
     changed: int = 0
@@ -471,8 +470,7 @@ def _write_changes(
         writer.apply_files(files.rows(redated, head), removed, reading=reading, head=head)
     finally:
         ws.paces.reading.note(0)
-    added = {path: new for path, (old, new) in files.digests.items() if old is None}
-    moves = _find_moves(gone, added)
+    moves = _find_moves(gone, {p: d for p, (old, d) in files.digests.items() if old is None})
     if moves:
         from ..journal.moves import note_moves  # few syncs find a note that moved
 

@@ -655,6 +655,25 @@ def test_several_changes_are_taken_back_in_whatever_order_they_are_named(
     assert today(home).read_bytes() == before  # an unknown one is named before all others
 
 
+def test_of_several_undos_one_that_is_refused_keeps_no_other_from_it(
+    home: Path, run: Run
+) -> None:
+    ids = [
+        run("save", f"Kept {number}.", "--at", f"2026-11-1{number}", "--json").id
+        for number in range(3)
+    ]
+    for id in ids:
+        assert run("update", id, "--content", "TODO summarise").code == 0
+    runs = [one["run"] for one in run("undo", "--list", "--json").json["undoable"][:3]]
+    [day] = home.rglob("*2026-11-11.md")
+    day.write_text(day.read_text().replace("TODO summarise", "TODO summarise, by hand"))
+    answer = run("undo", *runs)
+    assert answer.code == 1 and "2 others were taken back." in answer.err
+    assert answer.err.count("was not taken back") == 1
+    texts = [entry["content"] for entry in run("find", "--json").json["entries"]]
+    assert sorted(texts) == ["Kept 0.", "Kept 2.", "TODO summarise, by hand"]
+
+
 def test_undo_asks_before_it_takes_back_what_nobody_has_in_mind(
     home: Path, run: Run, on_terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -805,10 +805,12 @@ def test_doctor_names_file_line_and_kind_and_never_the_value(home: ForkedHome) -
     line = day.read_text().split("\n").index(f"The token: {TOKEN}") + 1
     assert "GitHub token" in places[f"{day.name}:{line}"]["message"]
     assert "GitLab token" in places["notes/old.md:4"]["message"]
+    [read] = (home.path / ".state" / "read").iterdir()
     assert {place.partition(":")[0] for place in places} == {
         day.name,
         "notes/old.md",
         ".state/trash.md",
+        f".state/read/{read.name}",
         f".state/done/{id}",
     }
     assert all(finding["level"] == "warning" and finding["fix"] for finding in places.values())

@@ -192,6 +192,20 @@ def test_below_a_note_no_later_note_is_named(model: FastEmbedder, tmp_path: Path
         assert named == {diary.id}
 
 
+def test_one_word_finds_first_what_holds_it_however_often_others_were_read(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        for number in range(8):
+            text = f"Found by the second agent in run {number}: the log says uniqxjz{number}k."
+            save(ws, text, title="What the tests of this morning say about the pump")
+            near = save(ws, f"Person found the word uniqpersondzq{number}")
+            for _ in range(80):
+                get(ws, [near.id])
+        firsts = [search(ws, f"uniqxjz{number}k").hits[0].entry for number in range(8)]
+        assert all(f"uniqxjz{n}k" in one.content for n, one in enumerate(firsts))
+
+
 def test_no_hit_is_left_out_for_an_entry_that_is_only_named(
     model: FastEmbedder, tmp_path: Path, clock: Clock
 ) -> None:
