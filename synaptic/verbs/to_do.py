@@ -31,9 +31,9 @@ _DONE_ON = re.compile(
 MONTH_DAYS = 31
 """The days from today on whose due entries and tasks the lists show by default."""
 OVERDUE, TODAY = "Overdue", "Today"
-THIS_WEEK, NEXT_WEEK, LATER = "This week", "Next week", "Later"
+TOMORROW, IN_DAYS, LATER = "Tomorrow", "Next 7 days", "Later"
 NO_DAY = "No day"
-DUE_GROUPS = (OVERDUE, TODAY, THIS_WEEK, NEXT_WEEK, LATER, NO_DAY)
+DUE_GROUPS = (OVERDUE, TODAY, TOMORROW, IN_DAYS, LATER, NO_DAY)
 """The names of the groups by when something is due, in their order."""
 
 
@@ -157,25 +157,18 @@ def keep_due_within_month(rows: Sequence[Due], today: date) -> Soon[Due]:
     return Soon(soon, len(later), max(later, default=""))
 
 
-def start_of_next_week(today: date, first_weekday: int = 0) -> date:
-    """Returns the first day of the next week; weeks begin on `first_weekday`, 0 for Monday."""
-    return today + timedelta(days=7 - (today.weekday() - first_weekday) % 7)
-
-
-def name_due_group(task: Task, today: date, first_weekday: int = 0) -> str:
-    """Returns the one of DUE_GROUPS in which an open task stands, by weeks of a calendar that
-    begin on `first_weekday`.
-    """
+def name_due_group(task: Task, today: date) -> str:
+    """Returns the one of DUE_GROUPS in which an open task stands."""
     if not task.due:
         return NO_DAY
     if task.overdue:
         return OVERDUE
-    if task.due == today.isoformat():
+    tomorrow, last = (str(today + timedelta(days=days)) for days in (1, 7))
+    if task.due < tomorrow:
         return TODAY
-    next_week = start_of_next_week(today, first_weekday)
-    if task.due < next_week.isoformat():
-        return THIS_WEEK
-    return NEXT_WEEK if task.due < (next_week + timedelta(days=7)).isoformat() else LATER
+    if task.due == tomorrow:
+        return TOMORROW
+    return IN_DAYS if task.due <= last else LATER
 
 
 def _identity(task: Task) -> tuple[str, str, int]:

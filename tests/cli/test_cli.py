@@ -505,8 +505,8 @@ def test_what_is_due_today_has_its_own_group(run: Run) -> None:
     assert [line for line in lines if not line.startswith(" ")] == [
         "Overdue",
         "Today",
-        "This week",
-        "Next week",
+        "Tomorrow",
+        "Next 7 days",
     ]
     assert lines[lines.index("Today") + 1].startswith("  Renew today")
 

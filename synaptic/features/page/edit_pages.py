@@ -23,7 +23,6 @@ from ...verbs.to_do import (
     keep_due_within_month,
     list_to_do,
     name_due_group,
-    start_of_next_week,
 )
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
@@ -65,7 +64,7 @@ def _days_to_move(task: Task, today: str) -> list[tuple[str, str]]:
     calendar of the present locale, it moves by a week.
     """
     now = date.fromisoformat(today)
-    next_week = start_of_next_week(now, first_weekday())
+    next_week = now + timedelta(days=7 - (now.weekday() - first_weekday()) % 7)
     monday = next_week + timedelta(days=-next_week.weekday() % 7)
     days = [(now, translate("Today")), (now + timedelta(days=1), translate("Tomorrow"))]
     if (task.due or "") < next_week.isoformat():
@@ -232,7 +231,7 @@ def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
         return task.tags or [NO_TAG]
     if by == "note":
         return [task.source]
-    return [name_due_group(task, today, first_weekday())]
+    return [name_due_group(task, today)]
 
 
 async def _tick_task(request: Request) -> Response:

@@ -92,7 +92,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         for part, due in (
             ("Overdue", "2026-11-10"),
             ("Today", "2026-11-24"),
-            ("This week", "2026-11-26"),
+            ("Next 7 days", "2026-11-26"),
             ("Later", "2026-12-20"),
         )
     }
@@ -231,8 +231,12 @@ def test_a_task_that_is_due_tomorrow_says_so(server: Served) -> None:
     ("locale", "groups", "buttons"),
     [
         # Sunday, 29 November: a week begins on Monday in Germany, and on Sunday in the States
-        ("de-DE", "Heute 1 Nächste Woche 2 Später 1", "Morgen Nächste Woche"),
-        ("en-US", "Today 1 This week 2 Next week 1", "Tomorrow Next week"),
+        (
+            "de-DE",
+            "Heute 1 Morgen 1 In den nächsten 7 Tagen 1 Später 1",
+            "Morgen Nächste Woche",
+        ),
+        ("en-US", "Today 1 Tomorrow 1 Next 7 days 1 Later 1", "Tomorrow Next week"),
     ],
 )
 def test_next_week_is_that_of_the_reader_and_moves_nothing_back(
