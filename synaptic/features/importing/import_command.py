@@ -380,8 +380,8 @@ def _has_unknown_kind(planned: import_runs.ImportPlan) -> bool:
 def _chosen_line(chosen: Chosen) -> str:
     """Says which files a reader reads."""
     names = [printable_path(f"{chosen.within}{name}") for name in chosen.names]
-    more = f" and {len(names) - EXAMPLES:,} more" if names[EXAMPLES:] else ""
-    return f"Read as {chosen.source}: {', '.join(names[:EXAMPLES])}{more}"
+    more = f" and {len(names) - NAMED:,} more" if names[NAMED:] else ""
+    return f"Read as {chosen.source}: {', '.join(names[:NAMED])}{more}"
 
 
 def _skipped_lines(skipped: Sequence[tuple[str, str]]) -> list[str]:

@@ -497,7 +497,7 @@ def format_deleted(entry: Entry) -> str:
     path = path_deleted_with(entry)
     if path:
         return translate("Deleted the file %(path)s.", path=path)
-    return translate("Deleted %(id)s.", id=short_id(entry.id))
+    return translate("Deleted “%(title)s”.", title=one_line(entry.title_in_lists))
 
 
 async def _deleted_page(request: Request) -> Response:

@@ -155,3 +155,14 @@ def test_a_day_without_a_time_is_shown_without_one(home: ForkedHome, tmp_path: P
     assert "00:00" not in home.run("get", quay).out
     home.run("update", quay, "--at", "2026-03-15 18:00")
     assert "2026-03-15 18:00" in home.run("get", quay).out
+
+
+def test_the_log_of_a_device_is_one_text_and_a_full_day_a_diary(tmp_path: Path) -> None:
+    lines = [f"2026-05-01 {n // 60:02}:{n % 60:02} {n / 7:.3f} C" for n in range(600)]
+    (tmp_path / "logger.md").write_text("\n".join([*lines, "sensor 12 swapped for 19", ""]))
+    found, told = read("documents", tmp_path / "logger.md")
+    [log] = found.values()
+    assert "\nsensor 12 swapped for 19" in log.text and not told
+    (tmp_path / "diary.md").write_text("\n".join(f"{line}\n" for line in lines[::30]))
+    found, _ = read("documents", tmp_path / "diary.md")
+    assert len(found) == 20

@@ -48,7 +48,7 @@ TITLES: dict[str, tuple[str, str]] = {
 LEFT_OUT: dict[str, tuple[bytes, str]] = {
     "empty.md": (b"", "it is empty"),
     "blank.txt": (b" \n\n", "it is empty"),
-    "picture.md": (PNG, "it is not a text"),
+    "picture.md": (PNG, "it is a picture"),
     "control.txt": (b"a\x01\x02b", "control characters"),
     "odd.txt": (b"caf\xe9 \x81", "not UTF-8, UTF-16 or cp1252"),
     "torn.docx": (b"PK\x03\x04 torn", "not a Word document"),

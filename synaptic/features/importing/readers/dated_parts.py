@@ -23,6 +23,8 @@ from ....notes.dates import date_in_name, moment_in_value
 from ....notes.diary import read_date_of_heading
 
 _HEAD_CHARS = 120
+_MOST_A_DAY = 48
+"""A text with more entries on each of its days is no diary, but the log of a device. By eye."""
 _MARKS = re.compile(r"\A[#*_\s]*(.*?)[*_:\s]*\Z", re.DOTALL)
 _TIME_AT_END = re.compile(
     r"[\s,]+(?:(?:at|um|à|kl\.?) )?\d{1,2}[:.h]\d\d(?::\d\d)?"
@@ -57,7 +59,7 @@ class DatedPart:
 
 def split_at_heads(parts: Sequence[str], heads: Sequence[Head | None]) -> list[DatedPart]:
     """Splits lines or blocks into pieces at their heads, of which each part has one or None. A
-    text with one head is one piece of that date.
+    text with one head is one piece of that date, the log of a device one piece without.
     """
     pieces = [DatedPart(None)]
     for part, head in zip(parts, heads, strict=True):
@@ -66,6 +68,9 @@ def split_at_heads(parts: Sequence[str], heads: Sequence[Head | None]) -> list[D
         else:
             pieces[-1].parts.append(part)
     first, *dated = pieces
+    days = {one.head.at.date() for one in dated if one.head}
+    if len(dated) > _MOST_A_DAY * len(days):
+        return [DatedPart(None, [*parts])]
     if dated and not "".join(first.parts).strip():
         return dated
     if len(dated) == 1 and dated[0].head:  # a letter: its date stays where it stands

@@ -39,6 +39,7 @@ from ....notes.header import (
     read_comment,
     without_emphasis,
 )
+from ....notes.picture_kinds import picture_media_type
 from .archive import Export, ExportedFile, file_on_disk, open_export
 from .dated_parts import (
     Head,
@@ -339,7 +340,8 @@ def _decode_bytes(data: bytes) -> str:
     if wide:
         return data.decode(wide)
     if b"\0" in data:
-        raise ValueError("it is not a text: it holds zero bytes")
+        kind = "a picture" if picture_media_type(data) else "a file of a program"
+        raise ValueError(f"it is {kind} and no text, whatever its name says")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

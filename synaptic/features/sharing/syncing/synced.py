@@ -144,7 +144,8 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
     private = sum(len(private_spans(mask_private(journal.read(path)))) for path in files)
     if not agree(
         f"Share the journal through {url}, branch {branch}? Its {len(files):,} notes go there "
-        f"whole, with {private:,} private passages, and so do attachments."
+        f"whole, with {private:,} private passages, and so do attachments. What a .gitignore "
+        f"in {config.journal} names stays here."
     ):
         return None
     if not root:
