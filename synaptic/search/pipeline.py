@@ -116,7 +116,7 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
         passing,
         hits=add_neighbours(evidence, {r.rowid: hits[r.rowid] for r in winners}),
         close=judgement.close,
-        weak=not (judgement.close and any(judgement.words)),
+        weak=not (judgement.close and any(one.words for one in judgement.signs)),
     )
 
 
@@ -176,8 +176,8 @@ def name_later_entries(
 def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:
     """The winners that fit, and others that contain a word of the question."""
     fitting = []
-    for place, (r, words) in enumerate(zip(winners, judgement.words, strict=True)):
-        if place < judgement.fitting or words:
+    for place, (r, signs) in enumerate(zip(winners, judgement.signs, strict=True)):
+        if place < judgement.fitting or signs.words:
             fitting.append(r)
     return fitting
 
