@@ -71,7 +71,8 @@ def _sync(
 ) -> None:
     """Share the journal with your other machines, through a git repository.
 
-    It commits notes and attachments, takes what the others sent, entry by entry, and sends.
+    It commits notes and attachments, takes what the others sent, entry by entry, and sends. A
+    note that shall stay here is named in a .gitignore in the journal, before --init.
 
     Example: synaptic sync --init git@example.org:ada/journal.git
     """
