@@ -251,7 +251,11 @@ def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], lis
     editor's old buffer left out; returns their ids, and those of entries that were changed
     since then and of which another text stands.
     """
-    recent = journal.saved.ids(since)
+    recent = []
+    for id in journal.saved.ids():
+        with suppress(FileNotFoundError):
+            if journal.saved.path_of(id).stat().st_mtime >= since:
+                recent.append(id)
     lost = [loss for loss in find_losses(journal) if loss.id in recent] if recent else []
     back: list[str] = []
     changed: list[str] = []

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,22 +83,14 @@ class SavedTexts:
         disk.take_steps(self.writing_temp(temp, text))
         disk.take_steps(self.accepting(temp, text.id))
 
-    def ids(self, since: float = 0.0) -> list[str]:
-        """The ids of the texts, or of those that were saved since a moment of the machine's
-        clock, in seconds.
-        """
+    def ids(self) -> list[str]:
+        """The ids of the texts."""
         with disk.disk_errors(self.folder, "read"):
             try:
                 names = os.listdir(self.folder)  # noqa: PTH208
             except FileNotFoundError:
                 return []
-        ids = sorted(name for name in names if not name.startswith("."))
-        return [id for id in ids if not since or self._time_of(id) >= since]
-
-    def _time_of(self, id: str) -> float:
-        with suppress(FileNotFoundError):
-            return self.path_of(id).stat().st_mtime
-        return 0.0
+        return sorted(name for name in names if not name.startswith("."))
 
     def forget(self, id: str) -> bool:
         """Removes the copy of this id durably; returns True if there was one."""

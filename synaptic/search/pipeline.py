@@ -18,11 +18,11 @@ from dataclasses import replace
 from ..index.rows import from_microseconds
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
-from ..language.words import find_stems
+from ..language.words import find_stems, words
 from ..models import Entry, Hit, Near, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.conflicts import find_conflicts, show_versions_in_piece, with_versions_shown
-from ..notes.header import read_title
+from ..notes.header import read_title, shorten
 from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
@@ -164,13 +164,23 @@ def _order_winners(
 def name_later_entries(
     evidence: Evidence, later: Mapping[int, Sequence[int]], hits: dict[int, Hit]
 ) -> dict[int, Hit]:
-    """The hits, each with its later entries by their rows."""
+    """The hits, each with its later entries by their rows; the page of a day is named by its
+    line with the most words of the question and of the hit's title.
+    """
     stored = evidence.index.entries([row for rows in later.values() for row in rows])
-    result = dict(hits)
+    near = {row: to_near(one.entry) for row, one in stored.items()}
+    pages = evidence.passages([row for row, one in stored.items() if one.entry.whole_file])
     for hit_row, rows in later.items():
-        entries = [stored[row].entry for row in rows if row in stored]
-        result[hit_row] = replace(hits[hit_row], later=tuple(map(to_near, entries)))
-    return result
+        title = [word for _, word in words(hits[hit_row].entry.title)]
+        stems = {evidence.stem(word) or word for word in (*evidence.plan.parsed.terms, *title)}
+        for row in pages.keys() & {*rows}:
+            lines = pages[row].text.split("\n")
+            counts = [len(find_stems(line, stems, evidence.stem)) for line in lines]
+            best = lines[counts.index(max(counts))].strip(" \t>#*-")
+            near[row] = replace(near[row], title=shorten(best, REASON_CHARS) or near[row].title)
+        named = tuple(near[row] for row in rows if row in near)
+        hits = {**hits, hit_row: replace(hits[hit_row], later=named)}
+    return hits
 
 
 def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:

@@ -184,12 +184,13 @@ def test_below_a_note_no_later_note_is_named(model: FastEmbedder, tmp_path: Path
         hits = search(ws, "how are reports exported?", limit=2).hits
         assert {hit.entry.title for hit in hits} == {"Reports 10", "Reports 11"}
         assert not [near for hit in hits for near in hit.later]
-        day = "Reports are exported by the nightly job from now on.\n\nSaw the heron.\n"
+        day = "Saw the heron.\n\n- Reports are exported by the nightly job from now on.\n"
         (journal / "2026-11-20.md").write_text(day)  # a diary goes on
         [diary] = [one for one in find(ws).entries if one.path == "2026-11-20.md"]
         found = search(ws, "how are reports exported?", limit=3).hits
-        named = {near.id for hit in found for near in hit.later}
-        assert named == {diary.id}
+        named = {(near.id, near.title) for hit in found for near in hit.later}
+        line = "Reports are exported by the nightly job from now on."
+        assert named == {(diary.id, line)}
 
 
 def test_one_word_finds_first_what_holds_it_however_often_others_were_read(

@@ -102,7 +102,10 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         told = after(
             server, server.agree("/review", question, finding=expired, answer="delete")
         )
-        assert "Deleted “Freeze of the staging machine.”" in told and home.run("get", freeze).code == 1
+        assert (
+            "Deleted “Freeze of the staging machine.”" in told
+            and home.run("get", freeze).code == 1
+        )
         server.post(f"/entry/{freeze}/restore")
         assert keys(server) == [expired]
         for wrong in (
