@@ -221,8 +221,11 @@ class Database:
                 db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     def size(self) -> int:
-        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
-        return sum(path.stat().st_size for path in files if path.exists())
+        size = 0
+        for suffix in ("", "-wal"):
+            with suppress(FileNotFoundError):  # another process removes it
+                size += Path(f"{self.path}{suffix}").stat().st_size
+        return size
 
     @as_index_errors()
     def become_copy_of(self, other: Database) -> None:

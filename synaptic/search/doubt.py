@@ -40,8 +40,6 @@ UNSURE = 0.25
 """If no hit reaches this chance of being right, an answer without a limit shows MOST_HITS. By
 eye.
 """
-MOST_UNKNOWN = 0.5
-"""The share of the question's words that stand nowhere from which an answer shows NONE_FIT."""
 NEAREST = 3
 """The largest number of hits in such an answer if an entry lacks what was asked for by name, no
 hit holds another word of the question, and none reaches UNSURE.
@@ -277,8 +275,6 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     named = len({*evidence.plan.titled}.intersection(r.rowid for r in ranked[: len(hits)]))
     is_close = bool(named) or max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     fitting = count_hits_to_show(shares[:MOST_HITS], signs)
-    if signs and signs[0].unknown > MOST_UNKNOWN:
-        fitting = max(fitting, min(len(hits), NONE_FIT))
     if max(shares, default=1.0) < UNSURE:
         fitting = named or min(len(hits), MOST_HITS if is_close else NONE_FIT)
     return Judgement(shares, fitting, is_close, signs)

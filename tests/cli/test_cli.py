@@ -2215,7 +2215,7 @@ def test_what_is_to_be_done_has_one_order_everywhere(run: Run, notes: Path) -> N
     shown = run("tasks").out
     assert re.findall(r"^\w.*", shown, re.MULTILINE) == [
         "Overdue",
-        "Next week",
+        "Next 7 days",
         "Later",
         "No day",
     ]

@@ -278,7 +278,7 @@ def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
     page = server.client.get("/tasks?later=1").text
     parts = re.sub(r"<[^>]+>", " ", page.partition("<h1>")[2])
     assert re.search(
-        r"(?s)Overdue +1.*Call Ida.*This week +1.*Pay rent.*Later +1.*Read.*No day", parts
+        r"(?s)Overdue +1.*Call Ida.*Next 7 days +1.*Pay rent.*Later +1.*Read.*No day", parts
     )
     assert "in code" not in page and "zorquil" not in page and "theirs" in page
     assert "Tick: theirs" not in page
