@@ -58,7 +58,10 @@ READABLE = (
     (("day-one", "jrnl"), mark_text("the export as JSON, or its zip")),
     (("notion", "apple-notes", "chatgpt", "claude-ai"), mark_text("the zip of the export")),
     (("documents",), mark_text(".md, .txt, .org, .html, .docx")),
-    (("tables",), mark_text(".csv or .tsv, with a column of a day and one of a text")),
+    (
+        ("tables",),
+        mark_text(".csv or .tsv, with a day and a text, or a list of names with remarks"),
+    ),
 )
 """(sources, what is read of them), as the page names it before files are chosen."""
 STATES = {
