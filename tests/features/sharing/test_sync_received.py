@@ -257,7 +257,7 @@ def test_it_comes_once_the_obstacle_is_gone(machines: Machines) -> None:
     )  # no commit by hand removes it
     (desk.journal / "plans.md").write_text("# Plans\n\nMore.\n")
     desk.ask("sync")
-    again = "As in the last sync, 1 file was left out: `synaptic doctor` says which."
+    again = "As in the last sync, 1 file was left out: `synaptic status` says which."
     assert attic.ask("sync")["notices"] == [again] and "plans.md" in waits(attic)
     place.rename(attic.journal / "plans")
     assert attic.ask("sync")["notices"] == []

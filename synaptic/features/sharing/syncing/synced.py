@@ -227,7 +227,7 @@ def _new_sentences(sentences: Mapping[str, int], before: Collection[str]) -> lis
     same = sum(count for sentence, count in sentences.items() if sentence in before)
     if same:
         files = "1 file was" if same == 1 else f"{same:,} files were"
-        new.append(f"As in the last sync, {files} left out: `synaptic doctor` says which.")
+        new.append(f"As in the last sync, {files} left out: `synaptic status` says which.")
     return new
 
 
