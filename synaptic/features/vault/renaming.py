@@ -118,7 +118,8 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
     if id is None:
         raise NotFound(
             "No note is called {name!r}.",
-            "Give its path, its name, its title or its id: `synaptic search` shows them.",
+            "Give its path, its name, its title or its id: `synaptic search` shows them. Of a "
+            "note that was moved by hand `synaptic review` mends the links.",
             name=name[:60],
         )
     entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
