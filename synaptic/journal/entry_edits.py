@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -228,15 +229,14 @@ def replaced_copy(
     none if the file or `coming` contains it too.
     """
     record = journal.saved_copy(id)
-    now = normalize_block(present)
-    if (
-        not record
-        or record.text in (now, normalize_block(coming))
-        or shows_private_text(record.text, now)
-    ):
+    now, new = map(normalize_block, (present, coming))
+    if not record or record.text in (now, new) or shows_private_text(record.text, now):
         return []
     pieces = [piece for piece in journal.trashed() if piece.id == id]
-    why: Why = "vanished" if has_vanished(now, record.text, pieces) else "edited"
+    # it may come back with what was added to it by hand
+    has_grown = not Counter(record.text.split()) - Counter(new.split())
+    is_lost = has_vanished(now, record.text, pieces) and not has_grown
+    why: Why = "vanished" if is_lost else "edited"
     return [TrashedText(id, record.path, journal.clock(), why, title, record.text)]
 
 

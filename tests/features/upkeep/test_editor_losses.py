@@ -13,6 +13,7 @@ from homes import open_home, put
 from synaptic import Workspace, find, save, search
 from synaptic.features.upkeep.editor_losses import MOST_FILES
 from synaptic.files import file_lock
+from synaptic.journal.losses import find_losses
 from synaptic.plugin import with_doors
 from synaptic.verbs.changing import update
 from synaptic.verbs.removing import Replaced, delete, restorable_texts, restore
@@ -83,6 +84,17 @@ def test_an_entry_that_was_cut_out_comes_back_and_the_others_stay(ws: Workspace)
     text = (ws.config.journal / "2026-11-20.md").read_text()
     assert "She came late." in text
     assert "It was repaired." in text
+
+
+def test_what_comes_back_with_a_line_by_hand_is_no_loss(ws: Workspace) -> None:
+    receipt = save(ws, "The crane is painted in ochre, because red fades.")
+    file = ws.config.journal / receipt.path
+    text = file.read_text() + "A line by hand about the winch.\n"
+    edited(ws, receipt.path, text, "")
+    [lost] = find_losses(ws.journal)
+    restore(ws, lost.id)
+    assert "by hand about the winch" in file.read_text()
+    assert find_losses(ws.journal) == []
 
 
 def test_a_text_in_chinese_is_lost_by_its_words_not_by_its_lines(ws: Workspace) -> None:
