@@ -229,6 +229,11 @@ class OpenedFile(NamedTuple):
     status: Stat
 
 
+def is_own_note(journal: JournalFiles, path: str) -> bool:
+    """True for a note that Synaptic may change, and not only read."""
+    return journal.roots.split_path(path)[0] in OWN and is_note(path)
+
+
 def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | None:
     """Puts the texts of a file into the trash before a person's editor is opened on it; returns
     the file for `note_edit`, None for a file that is not there or that Synaptic never writes.
@@ -236,8 +241,7 @@ def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | Non
     Unless the editor surely `waits` for the person they may stay there, so equal ones are not
     kept twice. Raises Busy and JournalError.
     """
-    is_own = journal.roots.split_path(path)[0] in OWN and is_note(path)
-    if not is_own or not journal.stamp(path):
+    if not is_own_note(journal, path) or not journal.stamp(path):
         return None
     with journal.writing():
         data, status = read_bytes(journal.roots, path)

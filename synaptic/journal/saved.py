@@ -25,6 +25,13 @@ def path_of_read(state: Path, path: str) -> Path:
     return state / "read" / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
+def remove_old_copies(folder: Path) -> None:
+    """Removes the copies in a folder that are older than KEEP_DAYS."""
+    for file in os.scandir(folder):
+        if time.time() - file.stat().st_mtime > KEEP_DAYS * 86400:
+            disk.unlink(Path(file))
+
+
 class SavedText(NamedTuple):
     """The text of an entry (LF, one newline at the end), its file, and the folder of that."""
 
@@ -99,9 +106,3 @@ class SavedTexts:
         path.unlink(missing_ok=True)
         disk.sync_dir(self.folder)
         return existed
-
-    def expire(self) -> None:
-        """Removes texts older than KEEP_DAYS."""
-        for file in os.scandir(self.folder):
-            if time.time() - file.stat().st_mtime > KEEP_DAYS * 86400:
-                disk.unlink(Path(file))

@@ -36,7 +36,7 @@ from . import disk, folder
 from .changelog import Deed, new_run_name, present_actor, record_of_change
 from .disk import Steps, disk_errors, inject_fault
 from .journal_files import JournalFiles
-from .saved import SavedText
+from .saved import SavedText, remove_old_copies
 from .withdrawal import WITHDRAWAL
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class FileWriter:
         if changes and not self._has_expired:
             self._has_expired = True
             with suppress(OSError):
-                self.saved.expire()
+                remove_old_copies(self.saved.folder)
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome

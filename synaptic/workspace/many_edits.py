@@ -17,7 +17,8 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
 from ..journal.changelog import Deed
 from ..journal.disk import REVIEWED, UNFINISHED, overwrite, read_state_json
-from ..journal.folder import OWN, is_note
+from ..journal.folder import is_note
+from ..journal.rewriting import is_own_note
 from ..journal.runs import FileEdit, Run, open_rename_runs
 from ..journal.standing import UNDO, records_of_run
 from ..journal.trash import file_hash
@@ -194,8 +195,7 @@ class Notes:
 
     def is_own(self, path: str) -> bool:
         """True for a note that Synaptic may change, and not only read."""
-        is_own = self._ws.journal.roots.split_path(path)[0] in OWN
-        return is_own and is_note(path)
+        return is_own_note(self._ws.journal, path)
 
 
 @frozen

@@ -7,21 +7,17 @@ are what `restore` brings back. Notes that nobody edited for longer have no copy
 
 from __future__ import annotations
 
-import os
 import stat
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from ...errors import Busy, JournalError, NotFound, Sentence
 from ...index.rows import hash64
 from ...journal import disk
-from ...journal.folder import OWN
 from ...journal.journal import Journal
-from ...journal.rewriting import OpenedFile, note_edit
-from ...journal.saved import KEEP_DAYS, path_of_read
+from ...journal.rewriting import OpenedFile, is_own_note, note_edit
+from ...journal.saved import path_of_read, remove_old_copies
 from ...language.words import words
 from ...models import Texts, short_id
 from ...notes.privacy import has_private_tag
@@ -43,7 +39,7 @@ def keep_lost_texts(ws: Workspace, before: Mapping[str, int | None]) -> Texts:
     Synaptic wrote, whose copy only follows. While another process writes, nothing is kept.
     """
     journal = ws.own_journal
-    own = [path for path in before if journal.roots.split_path(path)[0] in OWN]
+    own = [path for path in before if is_own_note(journal, path)]
     copies = {path: path_of_read(journal.state, path) for path in own}
     if len(own) > MOST_FILES:
         for copy in copies.values():
@@ -68,7 +64,7 @@ def _keep_and_compare(
     emptied = tuple(_note_losses(journal, now, before))
     for path in copied:
         _keep(journal, path, now[path])
-    _expire(journal.state)
+    remove_old_copies(journal.state / "read")
     return emptied
 
 
@@ -78,9 +74,12 @@ def _note_losses(
     """Puts the texts into the trash that these files have lost; yields a sentence on each file
     that is empty.
     """
+    opened_files = {path: _as_read_before(journal, path, before[path]) for path in now}
+    if not any(opened_files.values()):
+        return
     present = sum(map(_count_words, now.values()), Counter[str]())
-    for path, data in now.items():
-        opened = _as_read_before(journal, path, before[path])
+    for path, opened in opened_files.items():
+        data = now[path]
         if not opened or has_private_tag(data) or not _has_lost(journal, opened, present):
             continue
         # no run: `undo` takes commands back, and nobody knows when this came
@@ -103,6 +102,8 @@ def _bytes_of(journal: Journal, path: str) -> bytes:
 
 def _as_read_before(journal: Journal, path: str, digest: int | None) -> OpenedFile | None:
     """The file as it was when a sync last read it; None where no copy has that digest."""
+    if not digest:
+        return None
     copy = path_of_read(journal.state, path)
     with suppress(OSError):
         data = copy.read_bytes()
@@ -127,22 +128,14 @@ def _count_words(data: bytes) -> Counter[str]:
 
 
 def _keep(journal: Journal, path: str, data: bytes) -> None:
-    """Keeps the bytes of a file, with the mode and the time of the file; nothing of one that
-    is gone, large, or holds private passages.
+    """Keeps the bytes of a file, with its mode; nothing of one that is gone, large, or holds
+    private passages.
     """
     copy = path_of_read(journal.state, path)
     if not journal.stamp(path) or len(data) > MOST_BYTES or has_private_tag(data):
         disk.unlink(copy)
         return
-    status = journal.roots.place(path).stat()
+    mode = stat.S_IMODE(journal.roots.place(path).stat().st_mode)
     disk.make_state_dir(copy.parent)
     disk.overwrite(copy, data, sync=False)
-    copy.chmod(stat.S_IMODE(status.st_mode))
-    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def _expire(state: Path) -> None:
-    """Removes copies that are older than KEEP_DAYS."""
-    for copy in os.scandir(state / "read"):
-        if time.time() - copy.stat().st_ctime > KEEP_DAYS * 86400:
-            disk.unlink(Path(copy))
+    copy.chmod(mode)

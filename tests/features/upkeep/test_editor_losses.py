@@ -185,3 +185,12 @@ def test_nothing_is_kept_while_another_process_writes(ws: Workspace) -> None:
     assert kept(ws) == []
     edited(ws, "holm.md", INTERVIEW, "")
     assert len(kept(ws)) == 1
+
+
+def test_of_a_text_that_is_only_read_nothing_is_promised(tmp_path: Path) -> None:
+    with with_doors(open_home(tmp_path / "texts", text_files=True)) as ws:
+        put(ws, "other.md", "# Other\n\nOf another matter.\n")
+        find(ws)
+        assert not [one for one in edited(ws, "holm.txt", INTERVIEW, "") if "emptied" in one]
+        assert not holds(ws, "vats")
+        assert kept(ws) == []
