@@ -13,7 +13,7 @@
 import re
 import time
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -21,7 +21,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from html import escape, unescape
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from markupsafe import Markup
@@ -42,6 +42,7 @@ from .flavours import html_id_of_part, part_of_target
 from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
 
+Item = TypeVar("Item")
 STEP_S, STEP_BYTES = 0.5, 4_000_000
 """Seconds and bytes after which a step of a book ends, so that a server answers others. What
 comparing and reading the files takes does not count: else a busy machine would read a hundred
@@ -112,6 +113,15 @@ class _RenderedText(NamedTuple):
     later: str
 
 
+def within_step(items: Iterable[Item]) -> Iterator[Item]:
+    """Yields the first of these items, as many as STEP_S allows, at least one."""
+    until = time.monotonic() + STEP_S
+    for number, item in enumerate(items):
+        if number and time.monotonic() > until:
+            return
+        yield item
+
+
 def plan_entries(
     ws: Workspace, *, ids: Sequence[str], tokens: Path, edges: Sequence[int]
 ) -> list[PlannedEntry | None]:
@@ -121,11 +131,8 @@ def plan_entries(
 
     def run(_: object) -> list[Entry | None]:
         entries = read_with_text(ws, ids)
-        until = time.monotonic() + STEP_S
         some: list[Entry | None] = []
-        for id in ids:
-            if some and time.monotonic() > until:
-                break
+        for id in within_step(ids):
             entry = entries.get(id)
             some.append(entry if entry and not _is_empty(ws, entry) else None)
         return some
@@ -133,11 +140,7 @@ def plan_entries(
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
     planned: list[PlannedEntry | None] = []
-    entries = in_step(ws, run)
-    until = time.monotonic() + STEP_S
-    for entry in entries:
-        if planned and time.monotonic() > until:
-            break
+    for entry in within_step(in_step(ws, run)):
         if not entry:
             planned.append(None)
             continue
@@ -157,13 +160,12 @@ def render_entries(
     least one; None for one that is gone or has become empty.
     """
     texts = in_step(ws, lambda _: _render_texts(ws, ids, inside))
-    until = time.monotonic() + STEP_S
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
     entries: list[BookEntry | None] = []
     size = 0
-    for text in texts:
-        if entries and (size > STEP_BYTES or time.monotonic() > until):
+    for text in within_step(texts):
+        if size > STEP_BYTES:
             break
         entry = text and _BookRendering(text, style, shelf, listing).entry()
         if entry:
@@ -225,12 +227,9 @@ def _render_texts(
     that says nothing.
     """
     entries = read_with_text(ws, ids)
-    until = time.monotonic() + STEP_S
     superseded = ws.index.superseded_by(list(entries))
     texts: list[_RenderedText | None] = []
-    for id in ids:
-        if texts and time.monotonic() > until:
-            break
+    for id in within_step(ids):
         entry = entries.get(id)
         heading, html = _render_shown(ws, entry) if entry else ("", "")
         if not entry or not html:

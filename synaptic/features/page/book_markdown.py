@@ -6,7 +6,6 @@ What is picked, in which order, and what is private or empty is as in the book o
 
 import os
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -24,7 +23,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments
 from .book import EDGES, RENDERED, Ask, BookStyle, Piece, Plan, Progress, contents, run_steps
-from .book_entries import STEP_BYTES, STEP_S, read_with_text
+from .book_entries import STEP_BYTES, read_with_text, within_step
 from .book_pictures import shrink_picture
 from .day_texts import heading_and_text
 from .exporting import make_unique_name
@@ -86,13 +85,12 @@ def write_entries(
     at least one; None for one that is gone. `copies` maps a picture to its copy, once made.
     """
     entries = in_step(ws, lambda _: read_with_text(ws, ids))
-    until = time.monotonic() + STEP_S
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
     written: list[MarkdownEntry | None] = []
     size = 0
-    for id in ids:
-        if written and (size > STEP_BYTES or time.monotonic() > until):
+    for id in within_step(ids):
+        if size > STEP_BYTES:
             break
         entry = entries.get(id)
         if not entry:
