@@ -5,7 +5,8 @@ the keys that the list shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -114,9 +115,11 @@ def places_of_keys(ws: Workspace, call: Call, keys: Sequence[str]) -> dict[str, 
     Raises NotFound.
     """
     tasks_seen = call.listed_tasks or {}
+    list_all = cache(lambda: (*tasks(ws), *tasks(ws, done=True)))
     places = {}
     for key in keys:
-        places[key] = tasks_seen.get(_short_key(key)) or _place(_task_at(ws, key))
+        seen = tasks_seen.get(_short_key(key))
+        places[key] = seen or _place(_task_at(ws, key, list_all))
     return dict(sorted(places.items(), key=lambda item: -item[1].line))
 
 
@@ -151,10 +154,11 @@ def change_task(
     return f"{done}: {one_line(text)} ({where}).", run
 
 
-def _task_at(ws: Workspace, key: str) -> Task:
+def _task_at(ws: Workspace, key: str, list_all: Callable[[], Sequence[Task]]) -> Task:
+    """The task of a key among all tasks, which are listed where they are needed."""
     id, _, line = key.rpartition(":")
     entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
-    for task in (*tasks(ws), *tasks(ws, done=True)):
+    for task in list_all():
         if task.id == entry.id and task.line == int(line):
             return task
     raise NotFound(
