@@ -52,6 +52,14 @@ def list_backups(state: Path) -> list[Path]:
     return [*(other for other in beside if other != file), file]
 
 
+def is_text_of_ours(name: str) -> bool:
+    """True for a note, and for all that lies outside of the journal's folder: these are read
+    together, so that an entry that moves from one file to another is in one of them.
+    """
+    is_text = is_note(name) or name.lower().endswith(TEXTS)
+    return is_text or not name.startswith("journal/")
+
+
 def texts_of_backup(file: Path) -> Iterator[tuple[str, bytes]]:
     """Yields (name, bytes) of each note in a backup, and of Synaptic's own texts. Raises
     OSError, BadZipFile and what a damaged member raises.
@@ -60,8 +68,7 @@ def texts_of_backup(file: Path) -> Iterator[tuple[str, bytes]]:
         if not is_backup(archive.namelist()):
             raise BadZipFile("it is no backup of Synaptic")
         for name in archive.namelist():
-            is_text = is_note(name) or name.lower().endswith(TEXTS)
-            if is_text or not name.startswith("journal/"):
+            if is_text_of_ours(name):
                 data = archive.read(name)
                 if b"\0" not in data[:1_024]:
                     yield name, data

@@ -153,14 +153,18 @@ def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:
     """Path and bytes of every file outside the journal that holds text: trash, `done/`,
     `read/`, open runs, the log of changes, and texts that were added to drafts.
     """
-    done = [
-        *(journal.state / "read").glob("[!.]*"),
-        *map(journal.saved.path_of, journal.saved.ids()),
-    ]
+    read = (journal.state / "read").glob("[!.]*")
+    done = map(journal.saved.path_of, journal.saved.ids())
     imports = open_import_runs(journal.state)
     runs = (imports.folder / run.name for run in imports.open())
     own = (journal.trash.path, *journal.log.files())
-    for path in (*own, *done, *runs, *filter(_is_text, DraftFiles(journal.state).files())):
+    for path in (
+        *own,
+        *done,
+        *read,
+        *runs,
+        *filter(_is_text, DraftFiles(journal.state).files()),
+    ):
         with disk_errors(path, "read"), suppress(FileNotFoundError):
             yield path, path.read_bytes()
 

@@ -14,8 +14,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from ...errors import InvalidArgument, JournalError
 from ...files import file_lock, open_regular_file, real_path
 from ...journal import disk
-from ...journal.backups import READ_ME, LastBackup, remember_backup
-from ...journal.folder import TEXTS, is_note
+from ...journal.backups import READ_ME, LastBackup, is_text_of_ours, remember_backup
 from ...journal.names import printable_path
 from ...journal.projects import FILE as PROJECTS
 from ...models import Texts, frozen
@@ -159,8 +158,8 @@ def _write_files(ws: Workspace, temp: Path) -> _Contents:
         with ZipFile(raw, "w", ZIP_DEFLATED) as archive:
             with ws.own_journal.writing():
                 files = [*_journal_files(ws), *_home_files(ws.config.home)]
-                add_all(archive, [each for each in files if _is_text_of_ours(each[0])])
-            add_all(archive, [each for each in files if not _is_text_of_ours(each[0])])
+                add_all(archive, [each for each in files if is_text_of_ours(each[0])])
+            add_all(archive, [each for each in files if not is_text_of_ours(each[0])])
             text = _HOW_TO_RESTORE.format(
                 day=ws.clock().date().isoformat(),
                 privacy_warning=contents.privacy_warning,
@@ -171,14 +170,6 @@ def _write_files(ws: Workspace, temp: Path) -> _Contents:
         raw.flush()
         disk.sync_file(raw.fileno())
     return contents
-
-
-def _is_text_of_ours(name: str) -> bool:
-    """True for a note and for all that lies outside of the journal's folder: these are read
-    together, so that an entry that moves from one file to another is in one of them.
-    """
-    is_text = is_note(name) or name.lower().endswith(TEXTS)
-    return is_text or not name.startswith("journal/")
 
 
 def _journal_files(ws: Workspace) -> Iterator[tuple[str, Path]]:
@@ -213,7 +204,7 @@ def _add_file(archive: ZipFile, name: str, path: Path, contents: _Contents) -> N
     and what cannot be read, and UnicodeEncodeError for a name that no zip can hold.
     """
     name.encode()
-    is_text = _is_text_of_ours(name)
+    is_text = is_text_of_ours(name)
     with open_regular_file(path, follow=path.name == "config.toml") as file:
         info = ZipInfo.from_file(path, name, strict_timestamps=False)
         info.external_attr = (stat.S_IFREG | 0o600) << 16
