@@ -45,7 +45,6 @@ from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, 
 from ...verbs import browse, changing, removing, saving
 from ...verbs.attaching import attached_paths
 from ...verbs.editing import read_with_private
-from ...verbs.entry_marks import find_stored
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.private_passages import Passages, keeping_passages
 from ...verbs.rules import confirm
@@ -316,7 +315,7 @@ async def _save_entry_form(
         passages = Passages()
         public = passages.set_aside(placed)
         title = passages.set_aside(values.get("title", ""))
-        passages.check([public, title], find_stored(ws, id).entry.content if id else "")
+        passages.check([public, title])
         if passages.by_mark and not owner:
             raise Refused(
                 translate("Your text holds a private passage; nothing was saved."),
