@@ -322,7 +322,7 @@ class Guard:
             if headers.get("hx-request"):
                 # only a search leaves its page: on others a text may stand half written
                 leaving = {"HX-Redirect": "/login"} if path == "/search" else None
-                return Response(status_code=401, headers=leaving)
+                return PlainTextResponse(translate(ENDED_TEXT), 401, leaving)
             if not reading:
                 return HTMLResponse(self._ended_page(headers.get("referer", "")), 401)
             query = scope["query_string"].decode("ascii", "replace")

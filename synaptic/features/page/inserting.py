@@ -1,7 +1,10 @@
 """What the server puts into text boxes of the page: a template of the vault, a task's day."""
 
+from collections.abc import Iterable
+from itertools import takewhile
+
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ...errors import Refused, SynapticError, join_sentences
 from ...plugin import DATE_TASK
@@ -42,18 +45,36 @@ async def _filled_template(request: Request) -> Response:
 
 
 async def _dated_task(request: Request) -> Response:
-    """Answers with the text of a box, `before` and `after` the caret, in which the task in its
-    line is due on the `day`; with status 204 if the line holds no task.
+    """Answers with what to insert into the text of a box, `before` and `after` the caret, so
+    that the task in its line is due on the `day`, or that names the day if the line holds none:
+    the words, and from where to where they stand, in the units of a browser.
     """
     form = await read_form(request)
     before, after = (form.get(name, "").replace("\r\n", "\n") for name in ("before", "after"))
-    place = before + after, len(before), form.get("day", ""), form.get("path", "")
+    day = form.get("day", "")
+    old = before + after
+    place = old, len(before), day, form.get("path", "")
     try:
-        text = await run_verb(request, DATE_TASK.ask_only, *place)
+        new = await run_verb(request, DATE_TASK.ask_only, *place)
     except SynapticError as error:
         reason = localize_sentence(join_sentences([error.message, error.hint]))
         return PlainTextResponse(reason, http_status(error))
-    return PlainTextResponse(text, 200 if text else 204)
+    new = new or f"{before} {day}{after}"
+    start = _count_same(old, new)
+    same = _count_same(reversed(old[start:]), reversed(new[start:]))
+    words = new[start : len(new) - same]
+    return JSONResponse([words, _units(old[:start]), _units(old[: len(old) - same])])
+
+
+def _count_same(one: Iterable[str], other: Iterable[str]) -> int:
+    """The number of signs with which both begin."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda signs: signs[0] == signs[1], pairs))
+
+
+def _units(text: str) -> int:
+    """The length of a text in UTF-16 units, as JavaScript counts."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 PAGES = [

@@ -631,9 +631,13 @@ def test_a_save_without_an_answer_leaves_the_text_and_says_what_to_do(
             page.locator(".box textarea").press_sequentially(" ")
         assert preview.value.status == 401
         page.locator(".box textarea").press("Backspace")
+        photo = {"name": "sea.png", "mimeType": "image/png", "buffer": PNG}
+        page.locator("input[name=files]").first.set_input_files([photo])  # type: ignore[list-item]
+        expect(page.locator(".added")).to_contain_text("was not added. Nothing was saved yet.")
         page.get_by_role("button", name="Save", exact=True).click()
         for other in (*pages.values(), tasks):  # they were sent by themselves
-            expect(other.get_by_role("heading")).to_have_text("Your session has ended")
+            ended = other.get_by_role("heading", name="Your session has ended")
+            expect(ended).to_be_visible()
         page.evaluate(AXE.read_text())
         found = page.evaluate("(tags) => axe.run({runOnly: tags})", WCAG)
         assert not found["violations"]
@@ -678,7 +682,9 @@ def test_a_save_is_sent_by_itself_once_synaptic_can_be_reached(
             assert "serve" not in page.get_by_role("alert").inner_text()
             page.unroute("**/*")
             if name:  # else a pause ends
-                page.evaluate(f"{events[name]}.dispatchEvent(new Event('{name}'))")
+                page.evaluate(
+                    f"{events[name]}.dispatchEvent(new Event('{name}', {{bubbles: true}}))"
+                )
             expect(page.get_by_role("status")).to_contain_text("Saved")
             page.close()
     text = journal_text(home)

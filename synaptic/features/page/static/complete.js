@@ -1,25 +1,23 @@
 // [[ and # in a text box offer what the journal has: arrows choose, Enter or Tab takes, Esc closes.
-import { translate } from "/static/texts.js";
+import { ask, make, translate } from "/static/texts.js";
 import { insert } from "/static/writing.js";
-const box = document.createElement("div");
-const news = document.createElement("p");
-Object.assign(box, { className: "complete", role: "listbox", ariaLabel: translate("Suggestions"), hidden: true });
-Object.assign(news, { className: "hidden", ariaLive: "polite" });
+const ariaLabel = translate("Suggestions");
+const box = make("div", { className: "complete", role: "listbox", ariaLabel, hidden: true });
+const news = make("p", { className: "hidden", ariaLive: "polite" });
 document.body.append(box, news);
 const options = () => [...box.children];
 const chosen = () => options().findIndex((one) => one.ariaSelected === "true");
 let area, turn = 0, timer;
 
-const before = () => area.value.slice(0, area.selectionStart);
 const begun = () => {
-  const link = /\[\[([^[\]\n|#]{0,80})$/.exec(before());
-  return link ?? /(?<!\S)#([^\s#,;"'`]{1,60})$/.exec(before());
+  const before = area.value.slice(0, area.selectionStart);
+  return /\[\[([^[\]\n|#]{0,80})$/.exec(before) ?? /(?<!\S)#([^\s#,;"'`]{1,60})$/.exec(before);
 };
 const close = () => { box.hidden = true; turn++; clearTimeout(timer); };
 const choose = (at) => {
   const all = options();
   const next = all[(at + all.length) % all.length];
-  for (const one of all) one.ariaSelected = String(one === next);
+  for (const one of all) one.ariaSelected = one === next;
   next.scrollIntoView({ block: "nearest" });
   const values = { name: next.innerText, at: all.indexOf(next) + 1, total: all.length };
   news.textContent = translate("%(name)s, %(at)s of %(total)s", values);
@@ -32,16 +30,14 @@ const take = (option) => {
   insert(area, text, at - typed.length, at + (isClosed ? 2 : 0));
   close();
 };
-const ask = async () => {
+const offer = async () => {
   const match = begun();
   if (!match) return close();
   const mine = ++turn;
   const kind = match[0][0] === "#" ? "tag" : "link";
-  const headers = { "HX-Request": "true" };
-  const answer = await fetch(`/complete?kind=${kind}&q=${encodeURIComponent(match[1])}`, { headers });
-  const html = await answer.text();
-  if (mine !== turn || !answer.ok || answer.redirected) return;
-  box.innerHTML = html;
+  const { ok, text } = await ask(`/complete?kind=${kind}&q=${encodeURIComponent(match[1])}`);
+  if (mine !== turn || !ok) return;
+  box.innerHTML = text;
   if (!options().length) return close();
   area.after(box);
   box.hidden = false;
@@ -52,7 +48,7 @@ addEventListener("input", ({ target }) => {
   if (!target.matches?.("textarea:not([readonly])")) return;
   area = target;
   clearTimeout(timer);
-  if (begun()) timer = setTimeout(ask, 80);
+  if (begun()) timer = setTimeout(offer, 80);
   else close();
 });
 addEventListener("keydown", (event) => {

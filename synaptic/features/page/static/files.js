@@ -1,5 +1,5 @@
 // A file that is dropped, pasted or picked is stored with the draft; the text links to it.
-import { translate } from "/static/texts.js";
+import { ask, translate } from "/static/texts.js";
 import { hide } from "/static/drafts.js";
 import { insert } from "/static/writing.js";
 for (const text of document.querySelectorAll(".box textarea")) {
@@ -14,10 +14,9 @@ for (const text of document.querySelectorAll(".box textarea")) {
     const body = new FormData();
     body.append("csrf", form.elements.csrf.value);
     body.append("files", file);
-    const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
+    const { ok, text: reply } = await ask("/draft", body);
     if (/\.(enex|zip|md)$/i.test(file.name)) news.nextElementSibling.hidden = false;
-    const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
-    if (answer?.ok) {
+    if (ok) {
       const [, name] = /\(draft:([^)]+)\)/.exec(reply);
       form.elements.csrf.after(hide("draft", name)); // the save ends it
       link(reply);

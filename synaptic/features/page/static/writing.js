@@ -1,4 +1,4 @@
-import { translate } from "/static/texts.js";
+import { ask } from "/static/texts.js";
 // The row below a text box, and lists that go on by Enter. Text enters as if it were typed, so
 // that the browser's own undo takes it back.
 export const insert = (area, text, from = area.selectionStart, to = area.selectionEnd) => {
@@ -23,32 +23,27 @@ const mark = (isTask) => (area) => {
   const text = lines.map((line) => {
     const [whole, indent, bullet = "-", state = " "] = ITEM.exec(line);
     if (!line && lines.length > 1) return line;
-    const items = [whole.slice(indent.length) || "- ", ""];
-    const tasks = [`${bullet} [${state}] `, `${bullet} `];
-    return indent + (isTask ? tasks : items)[Number(isOff)] + line.slice(whole.length);
+    const on = isTask ? `${bullet} [${state}] ` : whole.slice(indent.length) || "- ";
+    const off = isTask ? `${bullet} ` : "";
+    return indent + (isOff ? off : on) + line.slice(whole.length);
   }).join("\n");
   insert(area, text, from, to);
   const moved = text.length - (to - from);
-  const isCaret = selectionStart === selectionEnd;
-  area.setSelectionRange(isCaret ? Math.max(from, selectionStart + moved) : from,
-    isCaret ? Math.max(from, selectionStart + moved) : to + moved);
+  const caret = Math.max(from, selectionStart + moved);
+  if (selectionStart === selectionEnd) area.setSelectionRange(caret, caret);
+  else area.setSelectionRange(from, to + moved);
 };
 
 // What is selected stands between these signs, or no longer; a caret at their end leaves them.
 const surround = (before, after) => (area) => {
   const { value, selectionStart, selectionEnd } = area;
-  const count = (sign) => value.slice(startOfLine(area), selectionStart).split(sign).length;
-  const isWithin = before === after ? count(before) % 2 === 0 : count(before) > count(after);
   const words = value.slice(selectionStart, selectionEnd);
   const inner = words.trim();
   const from = selectionStart + words.indexOf(inner);
   const to = from + inner.length;
   const [left, right] = [from - before.length, to + after.length];
   const isOff = value.slice(left, from) === before && value.slice(to, right) === after;
-  if (!words && !isOff && isWithin && value.startsWith(after, to)) {
-    area.setSelectionRange(right, right);
-    return;
-  }
+  if (!words && !isOff && value.startsWith(after, to)) return area.setSelectionRange(right, right);
   if (isOff) insert(area, inner, left, right);
   else insert(area, before + inner + after, from, to);
   const at = isOff ? left : from + before.length;
@@ -56,35 +51,18 @@ const surround = (before, after) => (area) => {
   area.dispatchEvent(new Event("input", { bubbles: true })); // the caret moved
 };
 
-// The text becomes another one; only what differs is inserted.
-const become = (area, text) => {
-  const { value } = area;
-  const most = Math.min(value.length, text.length);
-  let [from, end] = [0, 0];
-  while (from < most && value[from] === text[from]) from += 1;
-  while (end < most - from && value.at(-1 - end) === text.at(-1 - end)) end += 1;
-  insert(area, text.slice(from, text.length - end), from, value.length - end);
-};
-
 // In the line of a task a day is the one on which it is due, which the server writes as the note
-// writes it.
+// writes it: it answers with what to insert from where to where.
 const date = async (area, day) => {
   const { value, selectionStart: at, form } = area;
   const line = value.slice(startOfLine(area), at);
-  let answer = { status: 204 };
-  if (ITEM.exec(line)[2]) {
-    const { path } = JSON.parse(area.getAttribute("hx-vals"));
-    const csrf = form.elements.csrf.value;
-    const values = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
-    const asked = { method: "POST", body: new URLSearchParams(values), headers: { "HX-Request": "true" } };
-    answer = await fetch("/due", asked).catch(() => null);
-  }
-  if (answer?.status === 204) insert(area, (/\S$/.test(line) ? " " : "") + day);
-  else if (answer?.ok) become(area, await answer.text());
-  else {
-    const told = form.querySelector(".added");
-    told.textContent = answer ? await answer.text() : translate("Synaptic does not answer.");
-  }
+  if (!ITEM.exec(line)[2]) return insert(area, (/\S$/.test(line) ? " " : "") + day);
+  const { path } = JSON.parse(area.getAttribute("hx-vals"));
+  const csrf = form.elements.csrf.value;
+  const values = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
+  const { ok, text } = await ask("/due", new URLSearchParams(values));
+  if (ok) insert(area, ...JSON.parse(text));
+  else form.querySelector(".added").textContent = text;
 };
 const MARKS = {
   bold: surround("**", "**"),
@@ -94,9 +72,9 @@ const MARKS = {
   private: surround("<private>", "</private>"),
 };
 const iso = (days) => {
-  const now = new Date();
-  const day = new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate() + days));
-  return day.toISOString().slice(0, 10);
+  const day = new Date();
+  day.setDate(day.getDate() + days);
+  return day.toLocaleDateString("sv"); // Sweden's are ISO 8601
 };
 const goOn = (area) => {
   const { value, selectionStart: at } = area;
