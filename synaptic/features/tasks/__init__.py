@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...models import Texts
+    from ...models import Task, Texts
     from ...plugin import Rescheduled, TaskPlace, Ticked
     from ...workspace.workspace import Workspace
 
 COMMANDS = {"tick": f"{__name__}.tick_command"}
 
 
-def tick_or_open(ws: Workspace, task: TaskPlace, done: bool) -> Ticked:
+def tick_or_open(ws: Workspace, task: Task | TaskPlace, done: bool) -> Ticked:
     """Marks a task, or an entry that is due as a whole, as done or open."""
     from .ticking import close_entry, tick_task
 
@@ -24,7 +24,7 @@ def tick_or_open(ws: Workspace, task: TaskPlace, done: bool) -> Ticked:
     return tick_task(ws, task.path, task.line, task.text, done=done)
 
 
-def move_task(ws: Workspace, task: TaskPlace, when: str) -> Rescheduled:
+def move_task(ws: Workspace, task: Task | TaskPlace, when: str) -> Rescheduled:
     """Moves a task, or an entry that is due as a whole, to another day."""
     from .rescheduling import reschedule_entry, reschedule_task
 

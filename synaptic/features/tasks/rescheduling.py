@@ -27,6 +27,7 @@ from ...workspace.file_rows import body_lines
 from ...workspace.readback import read_body_lines
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from . import move_task
 from .due_days import PLAIN, DueStyle, choose_style, find_due_styles, with_due_day
 from .due_words import is_length, split_due_words
 from .rule_words import first_day, split_rule_words
@@ -150,13 +151,7 @@ def reschedule_tasks(ws: Workspace, tasks: Sequence[Task], when: str) -> Sequenc
     """Moves these tasks and entries to another day, all or none, as one run. Raises as
     `reschedule_task` does.
     """
-
-    def move(task: Task) -> Rescheduled:
-        if task.line:
-            return reschedule_task(ws, task.path, task.line, task.text, when)
-        return reschedule_entry(ws, task.id, when)
-
-    return change_together(ws, RESCHEDULE, tasks, move)
+    return change_together(ws, RESCHEDULE, tasks, lambda task: move_task(ws, task, when))
 
 
 def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -> Rescheduled:

@@ -50,6 +50,7 @@ from ...verbs.to_do import due_tasks, tasks
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.file_rows import body_lines
 from ...workspace.workspace import Workspace
+from . import tick_or_open
 
 Change = TypeVar("Change")
 TICK, OPEN = "tick", "open a task"
@@ -133,13 +134,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
 
 def tick_tasks(ws: Workspace, tasks: Sequence[Task]) -> Sequence[Ticked]:
     """Ticks these tasks, all or none, as one run. Raises as `tick_task` does."""
-
-    def tick_one(task: Task) -> Ticked:
-        if not task.line:
-            return close_entry(ws, task.id, done=True)
-        return tick_task(ws, task.path, task.line, task.text, done=True)
-
-    return change_together(ws, TICK, tasks, tick_one)
+    return change_together(ws, TICK, tasks, lambda task: tick_or_open(ws, task, True))
 
 
 def close_entry(ws: Workspace, id: str, *, done: bool) -> Ticked:
@@ -264,17 +259,14 @@ def _place_of_task(task: Task) -> str:
     return f"{task.path}:{task.line}" if task.line else f"{task.path} {task.id}"
 
 
-def undo_tick(ws: Workspace, key: str = "") -> Ticked:
-    """Takes a tick back byte for byte, the last one for ""; returns the task as it is again.
+def undo_tick(ws: Workspace) -> Ticked:
+    """Takes the last tick back byte for byte; returns the task as it is again.
 
     The lines that the tick wrote must still be there; they may have moved. Raises NotFound
     without such a tick, Changed, and Refused.
     """
     by_person = present_actor().is_person
-    if key:
-        undone = undo_run(ws, key, by_person=by_person, confirms=True)
-    else:
-        undone = undo_last(ws, verb=TICK, by_person=by_person, confirms=True)
+    undone = undo_last(ws, verb=TICK, by_person=by_person, confirms=True)
     path = undone.done.files[0]
     matches = [
         task for task in tasks(ws) if task.path == path and task.text == undone.done.what
