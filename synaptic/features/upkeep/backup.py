@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from ...errors import InvalidArgument, JournalError
@@ -211,17 +210,12 @@ def _add_file(archive: ZipFile, name: str, path: Path, contents: _Contents) -> N
         info.compress_type = ZIP_DEFLATED
         with archive.open(info, "w", force_zip64=True) as member:
             digest = hashlib.sha256()
-            for part in _read_parts(file):
+            while part := file.read(_READ_BYTES):
                 digest.update(part)
                 member.write(part)
                 if is_text and not contents.has_private:
                     contents.has_private = any(find_private_spans(part))
     contents.hashes[name] = digest.hexdigest()
-
-
-def _read_parts(file: BinaryIO) -> Iterator[bytes]:
-    while part := file.read(_READ_BYTES):
-        yield part
 
 
 def _check_zip(path: Path, hashes: dict[str, str]) -> None:
@@ -232,10 +226,8 @@ def _check_zip(path: Path, hashes: dict[str, str]) -> None:
             if sorted(archive.namelist()) == sorted(hashes):
                 broken = ""
             for name in hashes:
-                digest = hashlib.sha256()
                 with archive.open(name) as member:
-                    for part in _read_parts(member):  # type: ignore[arg-type]
-                        digest.update(part)
+                    digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
                 if digest.hexdigest() != hashes[name]:
                     broken = f"{printable_path(name)} differs"
     except (BadZipFile, KeyError, OSError) as error:
