@@ -121,14 +121,14 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
         with report_errors(skipped, name):
             keys: Counter[str] = Counter()
             links = PageLinks(name, files, "", titles.title_of)
-            for key, record in _read_document(name, files[name], links, skipped):
+            for key, piece in _read_document(name, files[name], links, skipped):
                 keys[key] += 1
                 number = f"/{keys[key]}" if keys[key] > 1 else ""
                 if holder.setdefault(f"{key}{number}", name) != name:
                     other = holder[f"{key}{number}"]
                     skipped(name, Sentence("it holds the same text as {name}", name=other))
                 else:
-                    yield record(f"{key}{number}")
+                    yield _record_of_piece(f"{key}{number}", piece, name, files[name], links)
             for missing in links.missing:
                 text = "it shows the picture {picture}, which was not found"
                 skipped(name, Sentence(text, picture=missing))
@@ -198,8 +198,8 @@ class _Titles:
 
 def _read_document(
     name: str, file: ExportedFile, links: PageLinks, skipped: Skipped
-) -> Iterator[tuple[str, "_RecordOfKey"]]:
-    """Yields (key, function that makes the record with it) of each entry of a document."""
+) -> Iterator[tuple[str, _DocumentPart]]:
+    """Yields (key, piece) of each entry of a document."""
     if name.lower().endswith(".docx"):
         html = read_docx(name, file, links.pictures, skipped)
         blocks = split_blocks(html)
@@ -239,70 +239,56 @@ def _read_document(
         key = f"{day or PurePosixPath(name).stem}-{digest}"
         if piece.comment and piece.comment.id:
             key = piece.comment.id
-        yield key.encode("utf-8", "replace").decode(), _RecordOfKey(name, file, links, piece)
+        yield key.encode("utf-8", "replace").decode(), piece
     if is_empty:
         raise ValueError(Sentence("it is empty"))
 
 
-@dataclass(frozen=True, slots=True)
-class _RecordOfKey:
-    """Makes the record of a piece of a document."""
+def _record_of_piece(
+    key: str, piece: _DocumentPart, name: str, file: ExportedFile, links: PageLinks
+) -> Record:
+    title, text = _title_and_text(piece)
+    title = links.rewrite(title)
+    text = strip_blank_lines(links.rewrite(text))
+    fields = piece.fields
+    place = file.place
+    if piece.at:
+        place = f"{place} {piece.at:%Y-%m-%d %H:%M}"
+    elif not piece.comment and _says_more(name, f"{title}\n{text}"):
+        fields = (*fields, ("file", basename(name)))
+    beside = "" if piece.comment and text == title else text  # a title alone is no text below
+    at = piece.at or moment_of_note(piece.front, splitext(file.place)[0], file.at)
+    record = Record(
+        key=key,
+        title=title,
+        text=join_markdown(beside, fields=fields_beside(text, fields)) or title,
+        at=at,
+        dated=at is not file.at,
+        type=piece.type,
+        tags=piece.tags,
+        place=place.encode("utf-8", "replace").decode(),
+        pictures=links.pictures_in(f"{title}\n{text}"),
+    )
+    return _as_exported(record, piece.comment, file.at) if piece.comment else record
 
-    name: str
-    file: ExportedFile
-    links: PageLinks
-    piece: _DocumentPart
 
-    def __call__(self, key: str) -> Record:
-        piece = self.piece
-        title, text = _title_and_text(piece)
-        title = self.links.rewrite(title)
-        text = strip_blank_lines(self.links.rewrite(text))
-        fields = piece.fields
-        place = self.file.place
-        if piece.comment:
-            return self._exported(key, piece.comment, title, text)
-        if piece.at:
-            place = f"{place} {piece.at:%Y-%m-%d %H:%M}"
-        elif _says_more(self.name, f"{title}\n{text}"):
-            fields = (*fields, ("file", basename(self.name)))
-        text = join_markdown(text, fields=fields_beside(text, fields)) or title
-        within = splitext(self.file.place)[0]
-        at = piece.at or moment_of_note(piece.front, within, self.file.at)
-        return Record(
-            key=key,
-            title=title,
-            text=text,
-            at=at,
-            dated=at is not self.file.at,
-            type=piece.type,
-            tags=piece.tags,
-            place=place.encode("utf-8", "replace").decode(),
-            pictures=self.links.pictures_in(f"{title}\n{text}"),
-        )
-
-    def _exported(self, key: str, comment: Comment, title: str, text: str) -> Record:
-        """The record of an entry that Synaptic exported, with all that its comment says."""
-        values = comment.values
-        fields = fields_beside(text, self.piece.fields)
-        beside = "" if text == title else text  # a title alone is no text below it
-        return Record(
-            key=key,
-            id=comment.id or "",
-            title=title,
-            text=join_markdown(beside, fields=fields) or title,
-            at=comment.at or self.file.at,
-            type=self.piece.type,
-            tags=self.piece.tags,
-            source=dict(values["extra"]).get("source", ""),
-            marks=_marks_of_comment(values),
-            growing=True,
-            pictures=self.links.pictures_in(f"{title}\n{text}"),
-            project=values.get("project"),
-            importance=values.get("importance"),
-            files=values["files"],
-            by=values.get("by"),
-        )
+def _as_exported(record: Record, comment: Comment, changed: datetime) -> Record:
+    """The record of an entry that Synaptic exported, with all that its comment says."""
+    values = comment.values
+    return replace(
+        record,
+        id=comment.id or "",
+        at=comment.at or changed,
+        dated=True,
+        place="",
+        source=dict(values["extra"]).get("source", ""),
+        marks=_marks_of_comment(values),
+        growing=True,
+        project=values.get("project"),
+        importance=values.get("importance"),
+        files=values["files"],
+        by=values.get("by"),
+    )
 
 
 def _marks_of_comment(values: Json) -> Json:
