@@ -214,13 +214,13 @@ def plan_edits(
     ws: Workspace,
     notes: Notes,
     changes: Changes,
-    stays: Sequence[StayingLine],
+    stays: Sequence[StayingLine] = (),
     *,
     confirms: bool,
 ) -> EditPlan:
     """The plan of these changes, and of those by which other notes follow an entry that gets
-    another id. Raises Refused where a preference in force would change, and nobody `confirms`
-    it.
+    another id. What would change in a source stays. Raises Refused where a preference in force
+    would change, and nobody `confirms` it.
     """
     ids: dict[str, str] = {}
     edited: dict[str, EditedFile] = {}
@@ -283,7 +283,11 @@ def _edit_files(
         data = notes.read(path)
         to = changes.moves.get(path, path)
         splices = list(changes.splices.get(path, ()))
-        if notes.is_own(path) and not named.isdisjoint(_ID.findall(data) if named else ()):
+        if not notes.is_own(path):
+            lines = line_numbers(data, [splice.at for splice in splices])
+            failures += [StayingLine(path, line, IN_SOURCE) for line in lines]
+            continue
+        if not named.isdisjoint(_ID.findall(data) if named else ()):
             taken = {splice.at for splice in splices}
             more = splices_of_ids(data, read_note_text(data), ids)
             splices += [splice for splice in more if splice.at not in taken]

@@ -11,17 +11,7 @@ from ...models import Texts
 from ...notes.blocks import TAG, check_tag
 from ...notes.link_names import name_key
 from ...notes.link_places import Splice, read_note_text
-from ...workspace.many_edits import (
-    IN_SOURCE,
-    CannotEdit,
-    Changes,
-    EditedFile,
-    EditPlan,
-    Notes,
-    StayingLine,
-    line_numbers,
-    plan_edits,
-)
+from ...workspace.many_edits import CannotEdit, Changes, EditedFile, EditPlan, Notes, plan_edits
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .tag_places import renamed_tag, splices_of_tag
@@ -60,23 +50,20 @@ def _plan_in_files(
     needle = name_key(re.findall(r"\w+", tag)[0])
     notes = Notes(ws)
     splices: dict[str, list[Splice]] = {}
-    stays: list[StayingLine] = []
     for path in notes.paths if only is None else (only,):
         data = notes.read(path)
         if needle not in name_key(data.decode("utf-8", "replace")):
             continue
         text = read_note_text(data)
         pieces = splices_of_tag(text, tag, written, at_tags=ws.config.at_tags)
-        if pieces and notes.is_own(path):
+        if pieces:
             splices[path] = pieces
-            continue
-        lines = line_numbers(data, [piece.at for piece in pieces])
-        stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
-    if not splices and check_tag(written) == tag and tag in ws.index.vocabulary().tags:
+    is_own = any(map(notes.is_own, splices))
+    if not is_own and check_tag(written) == tag and tag in ws.index.vocabulary().tags:
         raise InvalidArgument(
             "The tag is called #{tag} already.", "Give another name.", tag=written
         )
-    if not splices:
+    if not is_own:
         raise NotFound(
             "No note of the journal has the tag #{tag}.",
             "`synaptic tags` lists the tags.",
@@ -84,7 +71,7 @@ def _plan_in_files(
         )
     check = partial(_check_tags, tag, check_tag(written))
     changes = Changes("tags", splices, check=check)
-    plan = plan_edits(ws, notes, changes, stays, confirms=confirms)
+    plan = plan_edits(ws, notes, changes, confirms=confirms)
     return replace(plan, again=partial(_plan_in_files, ws, tag, written, confirms))
 
 

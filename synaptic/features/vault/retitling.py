@@ -16,17 +16,7 @@ from ...notes.marks import link_key
 from ...notes.privacy import mask_private
 from ...notes.screening import Screen
 from ...verbs.entry_marks import find_stored
-from ...workspace.many_edits import (
-    IN_SOURCE,
-    CannotEdit,
-    Changes,
-    EditedFile,
-    EditPlan,
-    Notes,
-    StayingLine,
-    line_numbers,
-    plan_edits,
-)
+from ...workspace.many_edits import CannotEdit, Changes, EditedFile, EditPlan, Notes, plan_edits
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 
@@ -50,16 +40,15 @@ def plan_retitle(ws: Workspace, id: str, new: str, *, confirms: bool = False) ->
         )
     notes = Notes(ws)
     links: dict[str, list[Splice]] = {}
-    stays: list[StayingLine] = []
     if link_key(title) != link_key(entry.title):
-        links, stays = _links_to_title(ws, notes, entry.title, stored, title)
+        links = _links_to_title(ws, notes, entry.title, stored, title)
     splices = dict(links)
     for path in (entry.path, *stored.copies):
         locate_writable(ws.journal.roots, path)
         splices[path] = [*links.get(path, ()), _splice_of_title(ws, path, stored, title)]
         splices[path].sort()
     changes = Changes("rename", splices, check=partial(_check_titles, stored.own_id, title))
-    plan = plan_edits(ws, notes, changes, stays, confirms=confirms)
+    plan = plan_edits(ws, notes, changes, confirms=confirms)
     if entry.path not in {edit.path for edit in plan.edits}:
         raise _heading_error(entry)
     return plan
@@ -73,15 +62,15 @@ def plan_links_to_title(
     """
     stored = find_stored(ws, id)
     notes = Notes(ws)
-    links, stays = _links_to_title(ws, notes, old_title, stored, stored.entry.title)
-    return plan_edits(ws, notes, Changes("link", links), stays, confirms=confirms)
+    links = _links_to_title(ws, notes, old_title, stored, stored.entry.title)
+    return plan_edits(ws, notes, Changes("link", links), confirms=confirms)
 
 
 def _links_to_title(
     ws: Workspace, notes: Notes, old_title: str, stored: Stored, title: str
-) -> tuple[dict[str, list[Splice]], list[StayingLine]]:
-    """(by path the changes of the links to the entry by `old_title`, which lead to it by its
-    new `title`; the links in sources). No link changes if another entry has the old title.
+) -> dict[str, list[Splice]]:
+    """By path the changes of the links to the entry by `old_title`, which lead to it by its new
+    `title`. No link changes if another entry has the old title.
     """
     keys = [link_key(old_title), link_key(title)]
 
@@ -93,7 +82,7 @@ def _links_to_title(
     leads, paths = in_step(ws, find_paths)
     old_ends, new_ends = ({*leads.get(key, ())} - {stored.rowid} for key in keys)
     if old_ends or not paths:
-        return {}, []
+        return {}
     if new_ends or NOT_IN_LINK.search(title):
         why = (
             Sentence("another entry has that title")
@@ -108,22 +97,16 @@ def _links_to_title(
             why=why,
         )
     splices = {}
-    stays = []
     for path in sorted(paths):
-        data = notes.read(path)
-        text = read_note_text(data)
+        text = read_note_text(notes.read(path))
         links = [
             link
             for link in find_link_places(text.plain)
             if link.form == "wiki" and link_key(link.target) == keys[0]
         ]
         offsets = byte_offsets(text.raw, [link.start for link in links])
-        if notes.is_own(path):
-            splices[path] = [Splice(offsets[link.start], link.target, title) for link in links]
-        else:
-            lines = line_numbers(data, offsets.values())
-            stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
-    return {path: pieces for path, pieces in splices.items() if pieces}, stays
+        splices[path] = [Splice(offsets[link.start], link.target, title) for link in links]
+    return {path: pieces for path, pieces in splices.items() if pieces}
 
 
 def _splice_of_title(ws: Workspace, path: str, stored: Stored, title: str) -> Splice:

@@ -20,7 +20,6 @@ from ...notes.marks import link_key
 from ...notes.screening import Screen
 from ...workspace.many_edits import (
     IN_CODE,
-    IN_SOURCE,
     CannotEdit,
     Changes,
     EditedFile,
@@ -118,10 +117,10 @@ def _plan_in_notes(
         staying: dict[str, list[int]] = {}
         for match, why in places.items():
             at = offsets[match.start()]
-            if not why and notes.is_own(path):
-                splices.setdefault(path, []).append(Splice(at, match[0], new))
+            if why:
+                staying.setdefault(why, []).append(at)
             else:
-                staying.setdefault(why or IN_SOURCE, []).append(at)
+                splices.setdefault(path, []).append(Splice(at, match[0], new))
         for why, those in staying.items():
             stays += [StayingLine(path, line, why) for line in line_numbers(data, those)]
     changes = Changes("words", splices, check=_check_same_tags)
