@@ -79,12 +79,9 @@ def list_findings(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewF
                 matter = _make_finding("conflict", conflict.about, versions=versions)
                 findings["conflict"].append(matter)
         rows_by_path = {stored[rowid].entry.path: rowid for rowid in reversed(rows)}
-        for path in moved:
-            if path in rows_by_path:
-                matter = _make_finding("moved", stored[rows_by_path[path]])
-                if accepted.get(matter.key) != _state_of(matter.about):
-                    findings["moved"].append(matter)
-        for matter in _find_all(ws, {rowid: stored[rowid] for rowid in rows}):
+        moved_rows = [rows_by_path[path] for path in moved if path in rows_by_path]
+        of_moved = [_make_finding("moved", stored[rowid]) for rowid in moved_rows]
+        for matter in (*of_moved, *_find_all(ws, {rowid: stored[rowid] for rowid in rows})):
             if accepted.get(matter.key) != _state_of(matter.about):
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
