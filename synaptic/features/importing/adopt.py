@@ -162,9 +162,7 @@ def _end_reading_in_place(config: Config, folder: Path) -> list[str]:
     if not name:
         return []
     path = config.home / "config.toml"
-    lines = tomllib.loads(read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig"))[
-        "sources"
-    ]
+    lines = list_in_config(config, "sources")
     own = replace(config, journal=config.home / "journal", sources={})
     others = [line for line in lines if name not in read_sources(path, own, [line])]
     stays = {at for at in config.sources.values() if real_path(at) != real}
@@ -178,6 +176,15 @@ def _end_reading_in_place(config: Config, folder: Path) -> list[str]:
     if globs != [*config.exclude]:
         write_setting(config.home, "exclude", globs)
     return [f"{folder} was read in place, by `sources`; it is the journal now."]
+
+
+def list_in_config(config: Config, key: str) -> list[str]:
+    """The items of a list as config.toml has it now."""
+    file = config.home / "config.toml"
+    text = ""
+    if file.exists():
+        text = read_regular_file(file, SETTINGS_BYTES).decode("utf-8-sig")
+    return list(tomllib.loads(text).get(key, []))
 
 
 def _former_notes(former: Path, folder: Path) -> list[str]:

@@ -1,21 +1,19 @@
 """Reads folders of notes where they lie: a run of settings, which an undo takes back."""
 
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ...config import Config, read_sources
 from ...errors import InvalidArgument
-from ...files import SETTINGS_BYTES, read_regular_file
 from ...journal.folder import TEXTS, Roots, is_logseq_graph, scan_notes
 from ...journal.imports import insert_blocks
 from ...journal.left_out import withholds
 from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
 from ...workspace.workspace import Workspace
-from .adopt import left_out_globs
+from .adopt import left_out_globs, list_in_config
 from .readers.documents import ENDINGS
 
 
@@ -33,14 +31,14 @@ def settings_to_read(config: Config, added: Sequence[str]) -> dict[str, list[str
     they lie, but for their templates and backups. Raises ConfigError for a folder that is read
     already, and for a name that is used already.
     """
-    lines = [*_lists_in_config(config, "sources"), *added]
+    lines = [*list_in_config(config, "sources"), *added]
     file = config.home / "config.toml"
     places = read_sources(file, replace(config, sources={}), lines)
     globs = []
     for name in places.keys() - config.sources.keys():
         if places[name].is_dir():
             globs += [f"{name}/{glob}" for glob in left_out_globs(places[name])[0]]
-    there = _lists_in_config(config, "exclude")
+    there = list_in_config(config, "exclude")
     return {
         "exclude": [glob for glob in sorted(globs) if glob not in there],
         "sources": [*added],
@@ -64,7 +62,7 @@ def write_run(ws: Workspace, run: Run, remark: str = "") -> None:
     stands in the log beside it.
     """
     for key, items in run.settings.items():
-        there = _lists_in_config(ws.config, key)
+        there = list_in_config(ws.config, key)
         new = [item for item in items if item not in there]
         if new:
             write_setting(ws.config.home, key, [*there, *new])
@@ -75,18 +73,9 @@ def write_run(ws: Workspace, run: Run, remark: str = "") -> None:
 def take_settings_back(ws: Workspace, run: Run) -> None:
     """Removes the items that a run added to config.toml."""
     for key, items in reversed([*run.settings.items()]):
-        there = _lists_in_config(ws.config, key)
+        there = list_in_config(ws.config, key)
         if not set(items).isdisjoint(there):
             write_setting(ws.config.home, key, [item for item in there if item not in items])
-
-
-def _lists_in_config(config: Config, key: str) -> list[str]:
-    """The items of a list as config.toml has it now."""
-    file = config.home / "config.toml"
-    text = ""
-    if file.exists():
-        text = read_regular_file(file, SETTINGS_BYTES).decode("utf-8-sig")
-    return list(tomllib.loads(text).get(key, []))
 
 
 def texts_beside_notes(
