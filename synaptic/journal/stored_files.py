@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from ..errors import SynapticError
 from . import disk, folder
-from .unsaved_files import hash_of, remove_unchanged
+from .trash import file_hash
+from .unsaved_files import remove_unchanged
 from .writer import Draft, FileWriter, Stat
 
 
@@ -27,7 +28,7 @@ class StoredFiles:
         if os.path.lexists(real):
             return False
         self._writer.note_progress()
-        self._hashes[path] = hash_of(data)
+        self._hashes[path] = file_hash(data)
         with disk.disk_errors(self._note):
             disk.overwrite(self._note, json.dumps(self._hashes).encode())
 

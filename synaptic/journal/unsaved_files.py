@@ -5,7 +5,6 @@ After a kill the next writer puts each of them to which no note links into the d
 keep it for some days.
 """
 
-import hashlib
 import posixpath
 from contextlib import suppress
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from urllib.parse import quote
 from ..errors import JournalError, NotFound, SynapticError
 from . import disk, folder
 from .draft_files import DraftFiles
+from .trash import file_hash
 from .writer import Draft, FileWriter, Stat
 
 BOX = "unsaved"
@@ -59,7 +59,7 @@ def remove_unchanged(writer: FileWriter, path: str, digest: str) -> None:
 
 def _is_left_by_kill(data: bytes, digest: str) -> bool:
     """True for the bytes with this hash, and for none: a removal that was killed left those."""
-    return not data or hash_of(data) == digest
+    return not data or file_hash(data) == digest
 
 
 def _is_linked(roots: folder.Roots, name: str) -> bool:
@@ -71,7 +71,3 @@ def _is_linked(roots: folder.Roots, name: str) -> bool:
             if any(one in data for one in written):
                 return True
     return False
-
-
-def hash_of(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

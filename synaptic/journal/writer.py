@@ -16,7 +16,6 @@ A kill leaves the old file or the new one. The next writer removes the hidden fi
 written is synced at once.
 """
 
-import hashlib
 import json
 import os
 import stat
@@ -37,6 +36,7 @@ from .changelog import Deed, new_run_name, present_actor, record_of_change
 from .disk import Steps, disk_errors, inject_fault
 from .journal_files import JournalFiles
 from .saved import SavedText, remove_old_copies
+from .trash import file_hash
 from .withdrawal import WITHDRAWAL
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class FileWriter:
         """Notes that a file is about to hold these bytes: after a kill nobody else can tell
         whether it did. A lost note does no harm but that.
         """
-        note = [path, None if data is None else hashlib.sha256(data).hexdigest()]
+        note = [path, None if data is None else file_hash(data)]
         disk.overwrite(self._intent, json.dumps(note).encode(), sync=False)
 
     def settle_intent(self) -> None:
@@ -241,7 +241,7 @@ class FileWriter:
         with suppress(OSError, ValueError, SynapticError):
             path, wanted = json.loads(disk.read_state_file(self._intent))
             data, status = self._read(path)
-            if (hashlib.sha256(data).hexdigest() if status else None) == wanted:
+            if (file_hash(data) if status else None) == wanted:
                 fd = disk.open_to_append(self.settled)
                 with os.fdopen(fd, "w", encoding="ascii") as file:
                     file.write(json.dumps(path) + "\n")
