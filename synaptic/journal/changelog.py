@@ -195,14 +195,11 @@ class ChangeLog:
                     self._begin_month(path, sync=sync)
                 # whatever a crash left above it
                 data = bytes_of_text("\n" + "".join(map(_row_of, records)))
-                fd = disk.open_to_append(path, MOST_BYTES)
-                try:
+                with disk.closing_at_end(disk.open_to_append(path, MOST_BYTES)) as fd:
                     disk.inject_fault("logged-torn", fd, data)
                     disk.write_all(fd, data)
                     if sync:
                         disk.sync_file(fd)
-                finally:
-                    os.close(fd)
         except JournalError:
             if sync:
                 raise
@@ -232,12 +229,9 @@ class ChangeLog:
     def sync(self) -> None:
         """Makes what was appended durable."""
         for path in self.files()[:1]:
-            with disk.disk_errors(path):
-                fd = os.open(path, os.O_RDWR | disk.O_EXTRA)
-                try:
-                    disk.sync_file(fd)
-                finally:
-                    os.close(fd)
+            flags = os.O_RDWR | disk.O_EXTRA
+            with disk.disk_errors(path), disk.closing_at_end(os.open(path, flags)) as fd:
+                disk.sync_file(fd)
 
     def drop(self, is_dropped: Callable[[FileChange], bool]) -> bool:
         """Forgets each record for which `is_dropped` is true; returns True if there was one."""

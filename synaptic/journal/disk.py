@@ -170,11 +170,8 @@ def sync_dir(path: Path) -> None:
     """Makes the names in the folder `path` durable."""
     if WINDOWS:
         return
-    fd = os.open(path, os.O_RDONLY)
-    try:
+    with closing_at_end(os.open(path, os.O_RDONLY)) as fd:
         sync_file(fd)
-    finally:
-        os.close(fd)
 
 
 def sync_file(fd: int) -> None:
@@ -404,8 +401,7 @@ def _exchanging_if_unchanged(
     False when `path` was not `old_fd` with its `expected` bytes: the exchange is undone, and
     other people's writes stay.
     """
-    new_fd = os.open(temp, os.O_RDONLY | _O_PLAIN)
-    try:
+    with closing_at_end(os.open(temp, os.O_RDONLY | _O_PLAIN)) as new_fd:
         if not exchange_names(temp, path):
             return None
         inject_fault("replace-swapped")
@@ -420,8 +416,6 @@ def _exchanging_if_unchanged(
                 else:  # an editor has just put a file of its own there
                     exchange_names(temp, path)
         return is_held
-    finally:
-        os.close(new_fd)
 
 
 def append_late_bytes(old_fd: int, before: bytes, path: Path) -> None:
@@ -432,16 +426,13 @@ def append_late_bytes(old_fd: int, before: bytes, path: Path) -> None:
     if now == before or not now.startswith(before):
         return
     late = now[len(before) :]
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
-    try:
+    with closing_at_end(os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)) as fd:
         # nothing joins a line of somebody else
         ends = before[-1:] in b"\r\n"
         if ends and _read_all_bytes(fd)[-1:] not in b"\r\n" and late[:1] not in b"\r\n":
             late = b"\n" + late
         write_all(fd, late)
         sync_file(fd)
-    finally:
-        os.close(fd)
 
 
 def remove_empty_file(path: Path) -> None:
@@ -460,12 +451,10 @@ def remove_empty_file(path: Path) -> None:
         if is_empty and WINDOWS:
             path.unlink()
         elif is_empty and late:
-            new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN, 0o600)
-            try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN
+            with closing_at_end(os.open(path, flags, 0o600)) as new:
                 write_all(new, late)
                 sync_file(new)
-            finally:
-                os.close(new)
 
 
 def read_state_file(path: Path, most: int = STATE_BYTES) -> bytes:
@@ -500,18 +489,24 @@ def open_to_append(path: Path, most: int = STATE_BYTES) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN | _O_NO_WAIT, 0o600)
 
 
+@contextmanager
+def closing_at_end(fd: int) -> Iterator[int]:
+    """The open descriptor, as a context at whose end it is closed."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 def append_json_lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
     """Adds the rows to a private log, as a line of JSON each, in one write. Raises OSError."""
     if not rows:
         return
     inject_fault("noted")
     lines = "".join(f"{json.dumps(log_row)}\n" for log_row in rows)
-    log = open_to_append(path)
-    try:
+    with closing_at_end(open_to_append(path)) as log:
         write_all(log, f"\n{lines}".encode())  # whatever a crash left above it
         sync_file(log)
-    finally:
-        os.close(log)
 
 
 def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:

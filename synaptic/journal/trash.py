@@ -79,8 +79,7 @@ class Trash:
             with suppress(FileExistsError):
                 disk.write_new(self.path, _TOP, private=True, step="trash-created")
                 disk.sync_dir(self.path.parent)
-            fd = disk.open_to_append(self.path, MOST_BYTES)
-            try:
+            with disk.closing_at_end(disk.open_to_append(self.path, MOST_BYTES)) as fd:
                 size = os.fstat(fd).st_size
                 disk.inject_fault("trash-torn", fd, data)
                 try:
@@ -89,8 +88,6 @@ class Trash:
                 except OSError:
                     os.ftruncate(fd, size)
                     raise
-            finally:
-                os.close(fd)
         disk.inject_fault("trashed")
 
     def pieces(self) -> tuple[TrashedText, ...]:

@@ -211,14 +211,10 @@ class FileWriter:
 
     def note_progress(self) -> None:
         """Notes that this process has the lock and gets on: those who wait go on waiting."""
-        with suppress(OSError):
-            fd = disk.open_to_append(self._holder)
-            try:
-                os.ftruncate(fd, 0)
-                disk.set_mode(fd, 0o600)  # whatever the umask took
-                os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
-            finally:
-                os.close(fd)
+        with suppress(OSError), disk.closing_at_end(disk.open_to_append(self._holder)) as fd:
+            os.ftruncate(fd, 0)
+            disk.set_mode(fd, 0o600)  # whatever the umask took
+            os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
 
     def _read_holder(self) -> str:
         """The holder of the lock; "" if nobody, or another program, holds it."""
