@@ -58,14 +58,19 @@ class FileMoves:
             try:
                 rename_to_free_name(old_path, new_path)
             except FileExistsError:
-                raise Refused(
-                    "{to} is there already, and no file is written over.",
-                    "Give another name, or move that file away.",
-                    to=to,
-                ) from None
+                raise path_taken_error(to) from None
             writer.changes += [path, to]
             self._moved.append((path, to))
             disk.inject_fault("moved")
+
+
+def path_taken_error(path: str) -> Refused:
+    """The error for a move to a path that another file has."""
+    return Refused(
+        "{to} is there already, and no file is written over.",
+        "Give another name, or move that file away.",
+        to=path,
+    )
 
 
 def rename_to_free_name(old_path: Path, new_path: Path) -> None:

@@ -28,7 +28,7 @@ from ..notes.link_places import Splice, replace_pieces, reverse_pieces
 from .changelog import Deed, FileChange, find_hunks, make_record
 from .comments import find_ids
 from .disk import PREFERENCES, UNFINISHED, append_json_lines, inject_fault
-from .file_moves import FileMoves
+from .file_moves import FileMoves, path_taken_error
 from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
@@ -90,11 +90,7 @@ def begin(journal: Journal, run: Run) -> Run:
             if edit.path != edit.to:
                 fitting.append(FileEdit(edit.path, edit.to, here, here))
         if edit.to != edit.path and _is_taken(journal, edit):
-            raise Refused(
-                "{to} is there already, and no file is written over.",
-                "Give another name, or move that file away.",
-                to=edit.to,
-            )
+            raise path_taken_error(edit.to)
     run = replace(run, edits=tuple(fitting), left=tuple(left))
     open_rename_runs(journal.state).put(run, UNFINISHED)
     return run
