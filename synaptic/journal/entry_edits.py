@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import NotFound, Refused, Sentence
+from ..errors import Refused, Sentence
 from ..files import real_path
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
@@ -189,11 +189,7 @@ def _read_former(journal: Journal, path: str, id: str, data: bytes, status: Stat
     Refused in a root that is only read.
     """
     if not status:
-        raise NotFound(
-            "The journal has no file {path}.",
-            "It was moved or deleted; search for its entries again.",
-            path=path,
-        )
+        raise folder.no_file_error(path)
     parsed = journal.parse(path, data, status.st_mtime_ns)
     entry, start, end = find_entry_span(parsed, path, id)
     is_text = not folder.is_note(path)

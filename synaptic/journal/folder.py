@@ -413,11 +413,16 @@ def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
         except OSError as error:
             if error.errno not in _GONE:
                 raise
-            raise NotFound(
-                "The journal has no file {path}.",
-                "It was moved or deleted; search for its entries again.",
-                path=path,
-            ) from error
+            raise no_file_error(path) from error
+
+
+def no_file_error(path: str) -> NotFound:
+    """The error for a file of the journal that is not there."""
+    return NotFound(
+        "The journal has no file {path}.",
+        "It was moved or deleted; search for its entries again.",
+        path=path,
+    )
 
 
 def _open_file(roots: Roots, path: str) -> int:

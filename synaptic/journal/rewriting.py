@@ -21,7 +21,7 @@ from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
 from .entry_edits import id_above, replaced_copy
-from .folder import OWN, is_note, read_bytes, refuse_source
+from .folder import OWN, is_note, no_file_error, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .many_changes import change_many
@@ -137,11 +137,7 @@ def _rewriting(
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status and not comes_back:
-            raise NotFound(
-                "The journal has no file {path}.",
-                "It was moved or deleted; search for its entries again.",
-                path=path,
-            )
+            raise no_file_error(path)
         refuse_source(journal.roots, path)
         mtime_ns = status.st_mtime_ns if status else 0
         was = journal.parse(path, data, mtime_ns)
