@@ -155,7 +155,7 @@ def _rewriting(
         for entry in was.entries:
             block = before[entry.id]
             new = after.get(entry.id, b"")
-            if new == block or (comes_back and _is_same_block(new, block)):
+            if new == block or (comes_back and normalize_block(new) == normalize_block(block)):
                 continue
             replaced.append(entry)
             why: Why = "restore" if comes_back else "update"
@@ -167,8 +167,6 @@ def _rewriting(
             if not new and entry.id in moved:
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
             piece = _note_place(piece, was, data, new, text)
-            if entry.whole_file and not new:
-                piece = piece._replace(after=file_hash(text))
             pieces += [*replaced_copy(journal, entry.id, entry.title, new, block), piece]
             comes |= {entry.id} & after.keys()
         saved = _texts_to_save(journal, path, {id: after[id] for id in comes})
@@ -290,8 +288,6 @@ def note_edit(
                 continue
             piece = _piece_of(journal, path, entry, block, status, "editor")
             piece = _note_place(piece, was, data, new, text)
-            if entry.whole_file and not new:
-                piece = piece._replace(after=file_hash(text))
             left = file_hash(normalize_block(new)) if new else ""
             pieces.append(piece._replace(became=next_id, left=left))
         journal.trash.put(*pieces)
@@ -324,20 +320,19 @@ def _note_place(
 ) -> TrashedText:
     """The piece with its place in the file, which held `data` and holds `text`, if nothing but
     the text of its entry became `new`. One that goes may take blank lines around it with it.
+    Of a whole-file note that goes, `after` is noted in any case.
     """
     block = piece.text
-    start = find_entry_span(was, piece.path, piece.id)[1]
+    entry, start, _ = find_entry_span(was, piece.path, piece.id)
     length = len(data) - len(text) + len(new)
     for at in range(start, max(-1, start - 5), -1):
         former = data[at : at + length]
         is_same = former == block if new else former.strip(b"\r\n") == block.strip(b"\r\n")
         if is_same and data[:at] + new + data[at + length :] == text:
             return piece._replace(text=former, after=file_hash(text), offset=at)
+    if entry.whole_file and not new:
+        return piece._replace(after=file_hash(text))
     return piece
-
-
-def _is_same_block(one: bytes, other: bytes) -> bool:
-    return normalize_block(one) == normalize_block(other)
 
 
 def _successors(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, str]:
