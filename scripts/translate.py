@@ -63,7 +63,7 @@ ERRORS = {
 SPOKEN: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(ERRORS - {"IndexFailed", "IndexBusy"}, (0, 1)),
     "Sentence": (0,),
-    "Finding": (2, 3),
+    **dict.fromkeys(("Finding", "_finding"), (2, 3)),
     "join_sentences": (1,),
     "_issue": (2,),
 }

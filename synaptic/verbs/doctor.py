@@ -61,6 +61,15 @@ class Finding:
     fix: str = ""
 
 
+def _finding(
+    level: Level, code: str, message: str, fix: str = "", /, **values: object
+) -> Finding:
+    """The finding that these templates say with the values, as an error does. A text that may
+    hold braces of its own is given as a Sentence.
+    """
+    return Finding(level, code, Sentence(message, **values), Sentence(fix, **values))
+
+
 @frozen
 class Checkup:
     """The findings of `doctor`; `ok` is false while something needs a person."""
@@ -177,28 +186,21 @@ def _is_text(file: Path) -> bool:
 
 
 def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
-    yield Finding(
+    yield _finding(
         "ok",
         "python",
-        Sentence(
-            "Python {version} on {system} {machine}.",
-            version=platform.python_version(),
-            system=platform.system(),
-            machine=platform.machine(),
-        ),
+        "Python {version} on {system} {machine}.",
+        version=platform.python_version(),
+        system=platform.system(),
+        machine=platform.machine(),
     )
     for notice in ws.config.notices:
         yield Finding("info", "config", notice)
     try:
         if whole:
             ws.embedder.load()
-            yield Finding(
-                "ok",
-                "model",
-                Sentence(
-                    "The model {name} loads, and its files are intact.", name=ws.embedder.name
-                ),
-            )
+            text = "The model {name} loads, and its files are intact."
+            yield _finding("ok", "model", text, name=ws.embedder.name)
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
     yield from _home_findings(ws)
@@ -216,49 +218,47 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
     """
     home = ws.config.home
     if is_home_exposed(ws.config.journal, home):
-        message = Sentence(
+        yield _finding(
+            "warning",
+            "open-home",
             "The journal holds the home {home}: who gets the notes may get its tokens.",
-            home=home,
-        )
-        mend = (
             "End all that runs Synaptic, move the home out of the journal or rename it so that "
             "it begins with a dot, name it by SYNAPTIC_HOME or --home, and run "
-            "`synaptic setup` again."
+            "`synaptic setup` again.",
+            home=home,
         )
-        yield Finding("warning", "open-home", message, mend)
     is_exposed = is_open_to_others(home)
     if is_exposed:
-        message = Sentence("Other users may look into {home}.", home=home)
-        mend = Sentence("{fix}, or chmod 700 {home}", fix=FIX, home=home)
-        if _is_read_only(home):
-            mend = Sentence(_READ_ONLY[1])
-        yield Finding("warning", "permissions", message, mend)
+        mend = _READ_ONLY[1] if _is_read_only(home) else "{fix}, or chmod 700 {home}"
+        text = "Other users may look into {home}."
+        yield _finding("warning", "permissions", text, mend, fix=FIX, home=home)
     folders = ws.config.journal, home, ws.config.state
     shut = [folder for folder in folders if not os.access(folder, _USE)]
     for folder in shut:
-        mend = Sentence("Give its owner the rights: chmod u+rwx {folder}", folder=folder)
+        mend = "Give its owner the rights: chmod u+rwx {folder}"
         text, reason = "{folder} is missing.", ""
         if folder.exists():
             text = "{folder} cannot be written: nothing can be saved."
         if _is_read_only(folder):
             reason, mend = _READ_ONLY
             text = "{folder} cannot be written: {reason}; nothing can be saved."
-        message = Sentence(text, folder=folder, reason=reason)
-        yield Finding("error", "permissions", message, mend)
+        yield _finding("error", "permissions", text, mend, folder=folder, reason=reason)
     damage = _damage_of_projects(ws.config.state)
     if damage:
         yield Finding("warning", "projects", *damage)
     refusal = "" if shut else why_locks_fail(ws.config.state)
     if refusal:
-        message = Sentence(
+        yield _finding(
+            "error",
+            "locks",
             "{state} cannot be locked: {refusal}. Every save is refused.",
+            Sentence(advice_without_locks(ws.config.journal)),
             state=ws.config.state,
             refusal=refusal,
         )
-        yield Finding("error", "locks", message, advice_without_locks(ws.config.journal))
     if not shut and not refusal and not is_exposed:
-        message = Sentence("{home} is yours alone, and the journal can be written.", home=home)
-        yield Finding("ok", "permissions", message)
+        text = "{home} is yours alone, and the journal can be written."
+        yield _finding("ok", "permissions", text, home=home)
 
 
 def _state_findings(ws: Workspace) -> Iterator[Finding]:
@@ -271,25 +271,20 @@ def _state_findings(ws: Workspace) -> Iterator[Finding]:
         path = state / name
         kind = _describe_kind(path)
         if ASIDE in name:
-            message = Sentence(
-                "{path} stood in the place of a file of Synaptic and was moved aside.",
-                path=path,
-            )
-            yield Finding("info", "state-file", message, "Look at it, then delete it.")
+            text = "{path} stood in the place of a file of Synaptic and was moved aside."
+            yield _finding("info", "state-file", text, "Look at it, then delete it.", path=path)
         elif kind != ("a folder" if name in _STATE_FOLDERS else ""):
             text = "{path} is {kind}, and no regular file, so it is not read."
             if name in _STATE_FOLDERS:
                 text = "{path} is {kind}, and no folder, so it is not read."
-            message = Sentence(text, path=path, kind=Sentence(kind or "a file"))
             mend = "Move it away; Synaptic makes what it needs, and moves it aside to do so."
-            yield Finding("warning", "state-file", message, mend)
+            what = Sentence(kind or "a file")
+            yield _finding("warning", "state-file", text, mend, path=path, kind=what)
         elif not kind and path.stat().st_size > STATE_BYTES and name not in _LARGE:
-            message = Sentence(
-                "{path} has more than {most:,} bytes, so it is not read.",
-                path=path,
-                most=STATE_BYTES,
+            text = "{path} has more than {most:,} bytes, so it is not read."
+            yield _finding(
+                "warning", "state-file", text, "Move it away.", path=path, most=STATE_BYTES
             )
-            yield Finding("warning", "state-file", message, "Move it away.")
 
 
 def _describe_kind(path: Path) -> str:
@@ -318,68 +313,47 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
     yield from _trouble_findings(ws)
     astray = find_wrongly_indexed_paths(ws)
     for path in astray[:3]:
-        yield Finding(
-            "error",
-            "orphans",
-            Sentence(
-                "The index does not match the file {path}. Files that differ: {n}.",
-                path=printable_path(path),
-                n=len(astray),
-            ),
-            FIX,
-        )
+        text = "The index does not match the file {path}. Files that differ: {n}."
+        yield _finding("error", "orphans", text, FIX, path=printable_path(path), n=len(astray))
     fault, pending = in_step(ws, lambda _: check_index(ws))
     if fault:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
-        yield Finding(
-            "ok",
-            "index",
-            Sentence(
-                "The index is sound and shows the journal (SQLite {version}).",
-                version=SQLITE_VERSION,
-            ),
-        )
+        text = "The index is sound and shows the journal (SQLite {version})."
+        yield _finding("ok", "index", text, version=SQLITE_VERSION)
     yield from _pending_findings(pending)
 
 
 def _pending_findings(pending: int) -> Iterator[Finding]:
     """A finding on passages without a vector, if there are any."""
     if pending:
-        yield Finding(
-            "info",
-            "pending-vectors",
-            Sentence(
-                "Parts of notes that are found by words, not yet by meaning: {n:,}.", n=pending
-            ),
-            "synaptic rebuild-index",
-        )
+        text = "Parts of notes that are found by words, not yet by meaning: {n:,}."
+        yield _finding("info", "pending-vectors", text, "synaptic rebuild-index", n=pending)
 
 
 def _trouble_findings(ws: Workspace) -> Iterator[Finding]:
     """A finding on an index that cannot be written to its disk."""
     if ws.index.file.trouble:
-        text = "Mend that, or move {path} away; Synaptic rebuilds it."
-        mend: str = Sentence(text, path=ws.index.file.path)
+        mend = "Mend that, or move {path} away; Synaptic rebuilds it."
         if _is_read_only(ws.config.state):
             mend = _READ_ONLY[1]
         elif why_locks_fail(ws.config.state, ranges=True):
-            mend = advice_without_locks(ws.config.journal)
-        message = Sentence(
-            "{trouble}, so each process keeps its own in memory.", trouble=ws.index.file.trouble
-        )
-        yield Finding("error", "index-error", message, mend)
+            mend = Sentence(advice_without_locks(ws.config.journal))
+        text = "{trouble}, so each process keeps its own in memory."
+        file = ws.index.file
+        yield _finding("error", "index-error", text, mend, trouble=file.trouble, path=file.path)
 
 
 def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     now = status(ws)
-    message = Sentence(
+    yield _finding(
+        "ok",
+        "journal",
         "Entries: {entries:,}, files: {files:,}, below {journal}.",
         entries=now.entries,
         files=now.files,
         journal=now.journal,
     )
-    yield Finding("ok", "journal", message)
     yield from _source_findings(ws)
     if whole:
         yield from _exclude_findings(ws)
@@ -390,36 +364,25 @@ def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
 def _source_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on interrupted imports and renames, and on folders that are not read."""
     for run in open_import_runs(ws.journal.state).open():
-        mend = Sentence(
+        yield _finding(
+            "warning",
+            "import",
+            "The import {name} was interrupted.",
             "`{fix}` finishes it, `synaptic import --undo {name}` takes it back.",
             fix=FIX,
             name=run.name,
         )
-        yield Finding(
-            "warning",
-            "import",
-            Sentence("The import {name} was interrupted.", name=run.name),
-            mend,
-        )
     if ws.journal.has_unfinished_rename:
-        mend = Sentence("`{fix}` finishes it.", fix=FIX)
-        yield Finding("warning", "rename", Sentence("A rename was interrupted."), mend)
+        text = "A rename was interrupted."
+        yield _finding("warning", "rename", text, "`{fix}` finishes it.", fix=FIX)
     for absent in ws.journal.roots.absent():
-        yield Finding(
-            "warning",
-            "source",
-            absent,
-            "Mount it, give its owner the rights, or take it out of `sources`.",
-        )
+        mend = "Mount it, give its owner the rights, or take it out of `sources`."
+        yield Finding("warning", "source", absent, mend)
     for name in filter(None, ws.config.roots):
         hidden = ws.config.journal / name
         if hidden.is_dir():
-            yield Finding(
-                "warning",
-                "source",
-                Sentence("{hidden} is not read: its name is another folder's.", hidden=hidden),
-                "Rename it.",
-            )
+            text = "{hidden} is not read: its name is another folder's."
+            yield _finding("warning", "source", text, "Rename it.", hidden=hidden)
 
 
 def _exclude_findings(ws: Workspace) -> Iterator[Finding]:
@@ -433,38 +396,29 @@ def _exclude_findings(ws: Workspace) -> Iterator[Finding]:
         if notes and not any(
             roots.excludes(way, root) for way in ways for root in roots.folders
         ):
-            yield Finding(
+            yield _finding(
                 "warning",
                 "exclude",
-                Sentence(
-                    "exclude: {glob} leaves out no note, because capitals count: "
-                    "{path} is read.",
-                    glob=glob,
-                    path=printable_path(notes[0]),
-                ),
+                "exclude: {glob} leaves out no note, because capitals count: {path} is read.",
                 "Write it in config.toml as the folder is written.",
+                glob=glob,
+                path=printable_path(notes[0]),
             )
 
 
 def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Finding]:
     """Findings on single files and lines; if `whole`, each note is read."""
     copies = list(_differing_copies(ws))
-    message: str
     for original, path in copies:
-        message = Sentence(
-            "{path} is a copy of {original}, left by a program that syncs files, "
-            "and its text differs.",
-            path=printable_path(path),
-            original=printable_path(original),
-        )
-        yield Finding(
+        lacking = printable_path(original)
+        yield _finding(
             "warning",
             "conflict-copy",
-            message,
-            Sentence(
-                "Take over what {path} lacks, then delete the copy.",
-                path=printable_path(original),
-            ),
+            "{path} is a copy of {original}, left by a program that syncs files, "
+            "and its text differs.",
+            Sentence("Take over what {path} lacks, then delete the copy.", path=lacking),
+            path=printable_path(path),
+            original=lacking,
         )
     named = {path for _, path in copies}
     for issue in _issues_in_words(ws, now.issues):
@@ -473,13 +427,13 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
         where = f"{printable_path(issue.path)}:{issue.line}"
         message = Sentence("{where}: {text}", where=where, text=Sentence(issue.message))
         yield Finding("warning", issue.code, message, _MENDS.get(issue.code, _MENDS["comment"]))
-    for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
+    for reason, texts in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
-        yield Finding(level, "left-out", message, mend)
+        yield Finding(level, "left-out", *texts)
     stamps = list(ws.journal.scan())
     for pair in _names_that_fold(stamps):
         text = "{pair} differ only by case: macOS and Windows take them for one file."
-        yield Finding("info", "case", Sentence(text, pair=pair), "Rename one of them.")
+        yield _finding("info", "case", text, "Rename one of them.", pair=pair)
     for stamp in stamps if whole else ():
         try:
             data = ws.journal.read(stamp.path)
@@ -489,7 +443,7 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
             continue
         for id, _ in ws.journal.copies_with_private_text(stamp.path, data):
             text = "The trash or done/ shows text of {id} that is private now."
-            yield Finding("warning", "private-copy", Sentence(text, id=id), FIX)
+            yield _finding("warning", "private-copy", text, FIX, id=id)
 
 
 def _issues_in_words(ws: Workspace, issues: Iterable[ParseIssue]) -> Iterator[ParseIssue]:
@@ -525,30 +479,20 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
     """
     standing = in_step(ws, lambda _: map_paths_by_short_id(ws.index)).values()
     for lost in find_lost_files(ws.journal, {id for id, _ in standing}):
-        yield Finding(
+        yield _finding(
             "warning",
             "vanished",
-            Sentence(
-                "The file {path} of the import {name} is gone. Entries: {n:,}.",
-                path=printable_path(lost.path),
-                name=lost.run,
-                n=len(lost.ids),
-            ),
-            Sentence(
-                "Take the file out of a backup; or run `synaptic import --undo {name}`, and "
-                "import again. If that was meant, do nothing: it is named for {days} days.",
-                name=lost.run,
-                days=KEEP_DAYS,
-            ),
+            "The file {path} of the import {name} is gone. Entries: {n:,}.",
+            "Take the file out of a backup; or run `synaptic import --undo {name}`, and "
+            "import again. If that was meant, do nothing: it is named for {days} days.",
+            path=printable_path(lost.path),
+            name=lost.run,
+            n=len(lost.ids),
+            days=KEEP_DAYS,
         )
     for loss in find_losses(ws.journal):
-        code, change, mend = _LOSSES[loss.what]
-        yield Finding(
-            "warning",
-            code,
-            Sentence(change, id=loss.id, title=loss.title, path=printable_path(loss.path)),
-            Sentence(mend, id=loss.id),
-        )
+        path = printable_path(loss.path)
+        yield _finding("warning", *_LOSSES[loss.what], id=loss.id, title=loss.title, path=path)
 
 
 def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
