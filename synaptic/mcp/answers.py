@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ..errors import Changed, InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
@@ -102,6 +102,7 @@ IDS_NAMED = 10
 REVIEW_FINDINGS = 20
 """The most findings in the prompt `review`."""
 
+Result = TypeVar("Result")
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
 _REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, BEHIND, "As of ")
@@ -114,13 +115,13 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     layout = match_valid_name(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
+    checked = replace(call, args=args, layout=layout, max_tokens=max_tokens)
     meant = notices_of_synonyms(call.args.get("type", ())) if name in READING_TOOLS else []
     actor = Actor(call.client or "agent", "MCP")
     with acting(actor), as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         notices = list(filter(None, (*call.notices, then.access.remark)))
         above = [*(f"Note: {notice}" for notice in notices), *notice_lines(meant)]
-        checked = checked._replace(notice_tokens=count_tokens("\n".join([*above, ""])))
+        checked = replace(checked, notice_tokens=count_tokens("\n".join([*above, ""])))
         text, data = ANSWERS[name](then, checked)
     if above:
         text = "\n".join([*above, text])
@@ -170,23 +171,14 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
         marks = _verb_arguments(marks) | {"via": "mcp", "by_person": False}
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
-    sent_notices = set() if call.sent_notices is None else call.sent_notices
     receipts = []
     for receipt, (content, _) in zip(save_all(ws, texts), texts, strict=True):
-        notices = (*receipt.notices, *remarks_on_fields(content))
-        receipt = replace(receipt, notices=notices)
-        receipts.append(_drop_sent_notices(receipt, sent_notices))
+        every = (*receipt.notices, *remarks_on_fields(content))
+        notices = [notice for notice in every if notice not in call.client_state.sent_notices]
+        call.client_state.sent_notices.update(ONCE_NOTICES.intersection(notices))
+        receipts.append(replace(receipt, notices=tuple(notices)))
     _note_written(ws, call, [receipt.id for receipt in receipts])
     return _receipts_answer(call, receipts, "Saved")
-
-
-def _drop_sent_notices(receipt: Receipt, sent_notices: set[str]) -> Receipt:
-    """Returns the receipt without notices of ONCE_NOTICES that are in `sent_notices`, and adds
-    its own to that set.
-    """
-    notices = [notice for notice in receipt.notices if notice not in sent_notices]
-    sent_notices.update(ONCE_NOTICES.intersection(notices))
-    return replace(receipt, notices=tuple(notices))
 
 
 def _verb_arguments(args: Mapping[str, Any]) -> Json:
@@ -326,22 +318,13 @@ def _change_tasks(ws: Workspace, call: Call, keys: Sequence[str], args: Json) ->
     error; then how the user takes it back. The error of a single one is raised.
     """
     places = places_of_keys(ws, call, keys)
-    lines = []
-    errors = {}
-    runs = []
-    for key, place in places.items():
-        try:
-            line, run = change_task(ws, call, key, place, args)
-        except SynapticError as error:
-            if len(call.args["id"]) == 1:
-                raise
-            name_as_typed(error, {name: name for name in call.args})
-            errors[key] = error
-        else:
-            lines.append(line)
-            runs.append(run)
-    lines += _error_lines(errors)
-    undone = " ".join(filter(None, runs))
+
+    def change(key: str) -> tuple[str, str]:
+        return change_task(ws, call, key, places[key], args)
+
+    changed, errors = _try_each(call, list(places), change)
+    lines = [*(line for line, _ in changed), *errors]
+    undone = " ".join(run for _, run in changed if run)
     if undone:
         lines.append(f"The user takes it back by `synaptic undo {undone}`.")
     return lines
@@ -354,7 +337,7 @@ def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
     is_as_read = None
     with suppress(SynapticError):  # the update says what is wrong with the id
         [entry] = _present_entries(ws, [id])
-        read_hash = (call.read_texts or {}).get(entry.id)
+        read_hash = call.client_state.read_texts.get(entry.id)
         if read_hash is not None:
             is_as_read = read_hash == hash_as_read(entry)
     if "content" in args and is_as_read is False:
@@ -371,7 +354,7 @@ def _update_as_read(ws: Workspace, call: Call, args: Json, id: str) -> Receipt:
 def _note_written(ws: Workspace, call: Call, ids: Sequence[str]) -> None:
     """Notes the texts that the client has written; none while the index is held by another."""
     for id in ids:
-        (call.read_texts or {}).pop(id, None)
+        call.client_state.read_texts.pop(id, None)
     with suppress(SynapticError):
         call.note_read(_present_entries(ws, ids))
 
@@ -390,21 +373,31 @@ def _answer_delete(ws: Workspace, call: Call) -> Answer:
 def _change_each(
     call: Call, ids: Sequence[str], change: Callable[[str], Receipt], done: str
 ) -> Answer:
-    """Calls `change` with each id and returns a line for each: the receipt, or the error. With
-    a single id the error is raised, and InvalidArgument without one.
+    """Calls `change` with each id and returns a line for each: the receipt, or the error.
+    Raises InvalidArgument without an id.
     """
     check_ids(ids)
-    receipts = []
+    receipts, errors = _try_each(call, ids, change)
+    return _receipts_answer(call, receipts, done, errors)
+
+
+def _try_each(
+    call: Call, ids: Sequence[str], change: Callable[[str], Result]
+) -> tuple[list[Result], list[str]]:
+    """Calls `change` with each id: (the results, a line for each error). Where the call names
+    one id alone, the error is raised.
+    """
+    results = []
     errors = {}
     for id in ids:
         try:
-            receipts.append(change(id))
+            results.append(change(id))
         except SynapticError as error:
-            if len(ids) == 1:
+            if len(call.args["id"]) == 1:
                 raise
             name_as_typed(error, {name: name for name in call.args})
             errors[id] = error
-    return _receipts_answer(call, receipts, done, _error_lines(errors))
+    return results, _error_lines(errors)
 
 
 def _error_lines(errors: Mapping[str, SynapticError]) -> list[str]:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..models import Entry, Json, Texts
 from ..plugin import TaskPlace
 from ..serving.tool_lists import SHORT, WHOLE
+from ..serving.worker import ClientState
 from .texts import ANSWER_CHARS
 from .tools import CHARS_PER_TOKEN, MORE, TOOLS_BY_NAME
 
@@ -22,17 +24,16 @@ MOST_READ = 10_000
 """The most entries of which is known what a client has read."""
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True)
+class Call:
     """A call of a tool whose arguments were checked.
 
     `client` is the calling program's name, `session` identifies its session, whose server
     began at `server_began`, in seconds since 1970. While `loading`,
     the embedding model is not loaded yet. `may_write` says if the client may change the
     journal. `tool_list` is the list of tools that the client has. `notices` are printed above
-    the answer, and all that stands there takes `notice_tokens`. `sent_notices` holds the
-    notices of ONCE_NOTICES that the client has had, `read_texts` a hash of each entry that it
-    has read, by id, `listed_tasks` each task that it was shown, by its key; answering the call
-    adds to them.
+    the answer, and all that stands there takes `notice_tokens`. Answering the call adds to
+    what the client has read, in `client_state`.
     """
 
     args: Json
@@ -44,9 +45,7 @@ class Call(NamedTuple):
     max_tokens: int | None = None
     may_write: bool = True
     notices: Texts = ()
-    sent_notices: set[str] | None = None
-    read_texts: dict[str, int] | None = None
-    listed_tasks: dict[str, TaskPlace] | None = None
+    client_state: ClientState = field(default_factory=ClientState)
     notice_tokens: int = 0
     tool_list: str = WHOLE
 
@@ -66,18 +65,17 @@ class Call(NamedTuple):
 
     def note_read(self, entries: Iterable[Entry]) -> None:
         """Notes that the client has these texts before it, or has written them."""
-        if self.read_texts is None:
-            return
-        if len(self.read_texts) > MOST_READ:
-            self.read_texts.clear()
-        self.read_texts.update({entry.id: hash_as_read(entry) for entry in entries})
+        if len(self.client_state.read_texts) > MOST_READ:
+            self.client_state.read_texts.clear()
+        self.client_state.read_texts.update(
+            {entry.id: hash_as_read(entry) for entry in entries}
+        )
 
     def note_listed(self, tasks: Mapping[str, TaskPlace]) -> None:
         """Notes that the client was shown these tasks, by their keys."""
-        if self.listed_tasks is not None:
-            if len(self.listed_tasks) > MOST_READ:
-                self.listed_tasks.clear()
-            self.listed_tasks.update(tasks)
+        if len(self.client_state.listed_tasks) > MOST_READ:
+            self.client_state.listed_tasks.clear()
+        self.client_state.listed_tasks.update(tasks)
 
     @property
     def most_chars(self) -> int:

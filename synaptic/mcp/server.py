@@ -41,8 +41,15 @@ from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import not_published_error
 from ..serving.tokens import Grant
 from ..serving.tool_lists import HEADER, WHOLE
-from ..serving.turns import Turns
-from ..serving.worker import Lane, Result, Verb, Worker, run_elsewhere, run_for_client
+from ..serving.worker import (
+    ClientState,
+    Lane,
+    Result,
+    Verb,
+    Worker,
+    run_elsewhere,
+    run_for_client,
+)
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -230,10 +237,10 @@ async def _call_tool(
         if name in READING_TOOLS:
             return await _answer_call(ctx, tools, name, arguments)
         if ctx.request:
-            async with _client_turns(ctx).writing():
+            async with _client_state(ctx).turns.writing():
                 return await _answer_write(ctx, tools, name, arguments)
         with _withdrawable(ctx) as withdrawal:
-            async with _client_turns(ctx).writing():
+            async with _client_state(ctx).turns.writing():
                 return await _answer_call(ctx, tools, name, arguments, withdrawal)
     except Exception as error:
         return _error_result(error, name, arguments)
@@ -322,9 +329,7 @@ async def _answer_call(
         server_began=worker.began,
         may_write=not (grant and grant.read_only),
         notices=notices,
-        sent_notices=worker.sent_notices[grant.name if grant else ""],
-        read_texts=worker.read_texts[grant.name if grant else ""],
-        listed_tasks=worker.listed_tasks[grant.name if grant else ""],
+        client_state=_client_state(ctx),
         tool_list=tools,
     )
     lane: Lane = "write"
@@ -352,12 +357,10 @@ def _index_position(ws: Workspace) -> str:
     return ""
 
 
-def _client_turns(ctx: Context) -> Turns:
-    """Returns the queue of the calls of this client, or token: reads overlap, a write runs
-    alone.
-    """
+def _client_state(ctx: Context) -> ClientState:
+    """Returns what is kept of this client, or token."""
     grant = _client_grant(ctx)
-    return ctx.lifespan_context.turns[grant.name if grant else ""]
+    return ctx.lifespan_context.clients[grant.name if grant else ""]
 
 
 async def _wait_for_turn(ctx: Context, *, by_meaning: bool = False) -> Texts:
@@ -374,7 +377,7 @@ async def _wait_for_turn(ctx: Context, *, by_meaning: bool = False) -> Texts:
         if by_meaning:
             await worker.wait_for_model()
         return notices
-    async with _client_turns(ctx).reading():
+    async with _client_state(ctx).turns.reading():
         if by_meaning:
             await worker.wait_for_model()
     return ()
@@ -389,7 +392,7 @@ async def _wait_for_publication(ctx: Context, forwarding: Forwards) -> Texts:
     until = time.monotonic() + CATCH_UP_S
     patience_s = 0 if name in forwarding.behind else CATCH_UP_S
     try:
-        async with asyncio.timeout(patience_s), _client_turns(ctx).reading():
+        async with asyncio.timeout(patience_s), _client_state(ctx).turns.reading():
             pass
     except TimeoutError:  # the writer has not answered
         return (NOT_PUBLISHED_YET,)

@@ -114,11 +114,10 @@ def places_of_keys(ws: Workspace, call: Call, keys: Sequence[str]) -> dict[str, 
     that line of the entry. Those that stand below come first, for a tick may add a line above.
     Raises NotFound.
     """
-    tasks_seen = call.listed_tasks or {}
     list_all = cache(lambda: (*tasks(ws), *tasks(ws, done=True)))
     places = {}
     for key in keys:
-        seen = tasks_seen.get(_short_key(key))
+        seen = call.client_state.listed_tasks.get(_short_key(key))
         places[key] = seen or _place(_task_at(ws, key, list_all))
     return dict(sorted(places.items(), key=lambda item: -item[1].line))
 
@@ -150,7 +149,7 @@ def change_task(
             done += f", and due again on {ticked.next_day}"
         text, run = ticked.text, ticked.undo
     if not has_next:  # else a second tick would be that of the next one
-        (call.listed_tasks or {}).pop(_short_key(key), None)
+        call.client_state.listed_tasks.pop(_short_key(key), None)
     return f"{done}: {one_line(text)} ({where}).", run
 
 

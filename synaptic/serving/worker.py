@@ -101,6 +101,19 @@ class Job:
     withdrawal: Withdrawal = field(compare=False, default_factory=Withdrawal)
 
 
+@dataclass
+class ClientState:
+    """What a server keeps of a client: the order of its calls, the notices that it was given
+    and needs once, hashes of the entries that it has read, by id, and the tasks that it was
+    shown, by the keys by which it changes them.
+    """
+
+    turns: Turns = field(default_factory=Turns)
+    sent_notices: set[str] = field(default_factory=set)
+    read_texts: dict[str, int] = field(default_factory=dict)
+    listed_tasks: dict[str, TaskPlace] = field(default_factory=dict)
+
+
 class Worker:
     """Runs verbs in the order they come, on the one Workspace that writes; between them it
     checks the index and embeds. Verbs that only read run on threads of their own.
@@ -129,14 +142,8 @@ class Worker:
         }
         self.session = os.urandom(8).hex()
         self.began = time.time()
-        self.turns: defaultdict[str, Turns] = defaultdict(Turns)
-        """By client: the order of its calls."""
-        self.sent_notices: defaultdict[str, set[str]] = defaultdict(set)
-        """By client: notices that it was given, and needs once."""
-        self.read_texts: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        """By client: hashes of the entries that it has read, by id."""
-        self.listed_tasks: defaultdict[str, dict[str, TaskPlace]] = defaultdict(dict)
-        """By client: the tasks that it was shown, by the keys by which it changes them."""
+        self.clients: defaultdict[str, ClientState] = defaultdict(ClientState)
+        """By the name of a token, or "" for the one client over stdio."""
         self.withdrawals: dict[str, Withdrawal] = {}
         """By the id of a call that writes, over stdio."""
         self._home = home

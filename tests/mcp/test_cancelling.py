@@ -210,7 +210,7 @@ def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> N
             with file_lock(home / ".state" / "write.lock"):
                 readme.unlink()
                 await remote(scope, receive, send)
-                async with worker.turns["anna"].writing():
+                async with worker.clients["anna"].turns.writing():
                     """The server has ended the call."""
             listing = await worker.ask(recent)
         return [entry.title for entry in listing.entries]

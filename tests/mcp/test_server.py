@@ -225,8 +225,9 @@ async def test_tasks_are_listed_ticked_and_moved(
         assert "Ticked: Invoice" in ticked and "due again on" in ticked
         again = await refusal(client, "context_update", id=keys["Rent"], add_tag="done")
         assert "changed meanwhile" in again
-        move = {"id": keys["Some"], "due": "2031-05-06"}
-        assert "Due on 2031-05-06" in text(await client.call_tool("context_update", move))
+        move = {"id": [keys["Some"], "zzzz9999"], "due": "2031-05-06"}
+        moved = text(await client.call_tool("context_update", move))
+        assert "Due on 2031-05-06" in moved and "zzzz9999" in moved
         odd = await refusal(client, "context_update", id=keys["Some"], append="x")
         assert 'add_tag=["done"]' in odd
         assert "does not take cursor" in await refusal(
