@@ -259,13 +259,13 @@ def _undo(
         name = _name_of_undo(ws, run, runs, stays)
         return replace(undone, run=name, stay=tuple(stays), notices=notices)
     with ws.own_journal.writing(), ws.own_journal.doing(verb_of_undo(run.verb)) as deed:
-        plan, notices = _take_files_back(ws, run, runs, deed, confirms=confirms)
+        plans, notices = _take_files_back(ws, run, runs, deed, confirms=confirms)
     return replace(
         undone,
         run=deed.run,
-        stay=tuple(plan.stay.items()),
+        stay=tuple((path, plan.stays) for path, plan in plans.items() if plan.stays),
         notices=(*notices, *index_now(ws, *run.files)),
-        first_lines=plan.first_lines(),
+        first_lines={path: plan.first_line() for path, plan in plans.items()},
     )
 
 
@@ -292,32 +292,29 @@ def _name_of_undo(
 
 
 @dataclass
-class _Plan:
-    """The files of a run as they are, as they would be, the records that this takes back, by
-    path, and the files that stay.
+class _FilePlan:
+    """A file as it is, and as it would be; the ids of the records that this takes back, or why
+    the file `stays`; its rights if it comes back.
     """
 
-    present: dict[str, bytes | None] = field(default_factory=dict)
-    wanted: dict[str, bytes | None] = field(default_factory=dict)
-    taken: dict[str, list[str]] = field(default_factory=dict)
-    stay: dict[str, str] = field(default_factory=dict)
-    modes: dict[str, int | None] = field(default_factory=dict)
+    present: bytes | None
+    wanted: bytes | None
+    taken: list[str] = field(default_factory=list)
+    stays: str = ""
+    mode: int | None = None
 
-    def first_lines(self) -> dict[str, int]:
-        """By path, the first line that becomes another."""
-        lines = {}
-        for path, data in self.wanted.items():
-            pair = [(text or b"").splitlines() for text in (self.present[path], data)]
-            equal = takewhile(lambda lines: lines[0] == lines[1], zip(*pair, strict=False))
-            lines[path] = sum(1 for _ in equal) + 1
-        return lines
+    def first_line(self) -> int:
+        """The first line that becomes another."""
+        pair = [(text or b"").splitlines() for text in (self.present, self.wanted)]
+        equal = takewhile(lambda lines: lines[0] == lines[1], zip(*pair, strict=False))
+        return sum(1 for _ in equal) + 1
 
 
 def _take_files_back(
     ws: Workspace, run: LoggedRun, runs: Sequence[LoggedRun], deed: Deed, *, confirms: bool
-) -> tuple[_Plan, Texts]:
-    """Takes the records of a run back, under the lock, as this deed; returns what it did, and
-    notices. Raises Changed if nothing can be taken back.
+) -> tuple[dict[str, _FilePlan], Texts]:
+    """Takes the records of a run back, under the lock, as this deed; returns what it did by
+    path, and notices. Raises Changed if nothing can be taken back.
     """
     records = changes_of_run(ws.journal, run.run)
     if not records:
@@ -328,12 +325,14 @@ def _take_files_back(
             at=f"{run.at:%Y-%m-%d %H:%M}",
         )
     deed.what, deed.entries = records[0].what, records[0].entries
-    plan = _plan_files(ws, run, records)
-    changed = [path for path in plan.taken if plan.present[path] != plan.wanted[path]]
+    plans = _plan_files(ws, run, records)
+    changed = {path: plan for path, plan in plans.items() if plan.present != plan.wanted}
     is_one = run.verb.removeprefix(UNDO) in AS_ONE
-    for path, why in plan.stay.items():
-        later = _find_later_change(ws, run, path, why)
-        plan.stay[path] = later.words
+    for path, plan in plans.items():
+        if not plan.stays:
+            continue
+        later = _find_later_change(ws, run, path, plan.stays)
+        plan.stays = later.words
         if is_one or not changed:
             raise Changed(
                 "{verb} of {at} was not taken back: in {path} {words}. Nothing was written.",
@@ -344,34 +343,34 @@ def _take_files_back(
                 words=later.words,
             )
     if not confirms:
-        for path in changed:
-            _check_rules(ws, path, plan.present[path] or b"", plan.wanted[path] or b"")
-    deed.of = plan.taken
+        for path, plan in changed.items():
+            _check_rules(ws, path, plan.present or b"", plan.wanted or b"")
+    deed.of = {path: plan.taken for path, plan in plans.items() if plan.taken}
     if not changed:  # its own changes cancelled each other
-        deed.of = {"": [id for ids in plan.taken.values() for id in ids]}
+        deed.of = {"": [id for plan in plans.values() for id in plan.taken]}
         ws.journal.log.append(make_record(deed, ws.journal.clock(), ""), sync=False)
     log = read_log(ws.config.state)
     notices: list[str] = []
     moved: dict[str, str] = {}
-    for path in changed:
+    for path, plan in changed.items():
         before, after = (
             {entry.id for entry in ws.journal.parse(path, data or b"").entries}
-            for data in (plan.present[path], plan.wanted[path])
+            for data in (plan.present, plan.wanted)
         )
         moved |= dict.fromkeys(after - before, path)
-    for path in changed:
+    for path, plan in changed.items():
         rewrite = rewrite_entries_in_lock(
             ws.own_journal,
             path,
-            _change_between(path, plan.present[path], plan.wanted[path]),
+            _change_between(path, plan.present, plan.wanted),
             keep=run.verb.removeprefix(UNDO) not in NOT_IN_TRASH,
             comes_back=True,
-            mode=plan.modes.get(path),
+            mode=plan.mode,
             moved=moved,
         )
         for written in rewrite.written:
             notices += note_rule_change(ws, log, written, confirms=confirms, brings_words=True)
-    return plan, tuple(notices)
+    return plans, tuple(notices)
 
 
 @frozen
@@ -479,31 +478,33 @@ def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> R
     return change
 
 
-def _plan_files(ws: Workspace, run: LoggedRun, records: Sequence[FileChange]) -> _Plan:
-    plan = _Plan()
+def _plan_files(
+    ws: Workspace, run: LoggedRun, records: Sequence[FileChange]
+) -> dict[str, _FilePlan]:
+    plans: dict[str, _FilePlan] = {}
     for record in records:
         path = record.path
-        if path not in plan.present:
-            plan.present[path] = plan.wanted[path] = ws.journal.read_all([path]).get(path)
-        if path in plan.stay:
+        if path not in plans:
+            data = ws.journal.read_all([path]).get(path)
+            plans[path] = _FilePlan(data, data)
+        plan = plans[path]
+        if plan.stays:
             continue
-        present = plan.wanted[path]
         try:
-            if run.verb in EXACTLY and hash_or_none(present) not in (record.was, record.now):
+            is_as_logged = hash_or_none(plan.wanted) in (record.was, record.now)
+            if run.verb in EXACTLY and not is_as_logged:
                 raise CannotUndo(Sentence("something was written since"))
-            wanted = undo_change(record, present)
-            if wanted is not None and hash_or_none(present) != record.now:
-                _check_nothing_loose(ws, record, present or b"", wanted)
-            plan.wanted[path] = wanted
+            wanted = undo_change(record, plan.wanted)
+            if wanted is not None and hash_or_none(plan.wanted) != record.now:
+                _check_nothing_loose(ws, record, plan.wanted or b"", wanted)
         except CannotUndo as error:
-            plan.stay[path] = error.args[0]
-            plan.wanted[path] = plan.present[path]
-            plan.taken.pop(path, None)
+            plans[path] = _FilePlan(plan.present, plan.present, stays=error.args[0])
             continue
-        plan.taken.setdefault(path, []).append(record.id)
+        plan.wanted = wanted
+        plan.taken.append(record.id)
         if record.now == NO_FILE:
-            plan.modes[path] = record.mode
-    return plan
+            plan.mode = record.mode
+    return plans
 
 
 def _check_nothing_loose(
