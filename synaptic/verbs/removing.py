@@ -23,10 +23,9 @@ from ..journal.rewriting import blocks_by_id
 from ..journal.saved import KEEP_DAYS
 from ..journal.standing import list_standing_changes
 from ..journal.trash import TrashedText
-from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Receipt
 from ..notes.privacy import shows_private_text
-from ..workspace.preferences import Log, read_log
+from ..workspace.preferences import read_log
 from ..workspace.rule_changes import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -273,7 +272,7 @@ def restore(
             change = restore_vanished_text(ws.own_journal, id, check)
         else:
             change = restore_entry(ws.own_journal, id, check, by_person=by_person)
-        notices = _note_restored(ws, log, change, confirms=confirms)
+        notices = note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
     if is_redo:
         notices.append(
             Sentence("This took the last restore back; the same again restores once more.")
@@ -304,15 +303,6 @@ def _is_last_change_a_restore(ws: Workspace, id: str) -> bool:
     return False
 
 
-def _note_restored(
-    ws: Workspace, log: Log, change: WrittenEntry, *, confirms: bool
-) -> list[str]:
-    """Puts a preference that came back into force if it was when its text left its file, and a
-    person `confirms`; else returns a notice that it waits.
-    """
-    return note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
-
-
 @logged("restore")
 def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """Restores version `number` of an entry and returns the receipt. Versions are numbered from
@@ -337,6 +327,6 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     with ws.own_journal.writing():
         log = read_log(ws.config.state)
         edited = replace_entry(ws.own_journal, path, stored.own_id, change, "restore")
-        notices = _note_restored(ws, log, edited.written, confirms=True)
+        notices = note_rule_change(ws, log, edited.written, confirms=True, brings_words=True)
     notices += index_now(ws, path, shows=entry.id)
     return make_receipt(entry, notices=notices)
