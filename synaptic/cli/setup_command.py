@@ -41,13 +41,13 @@ _LOCAL_ADDRESSES = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 class SetupOptions(NamedTuple):
     """The flags of the command `setup`."""
 
-    dry_run: bool
-    show: bool
-    status: bool
-    remove: bool
-    no_hooks: bool
-    guidance: bool
-    capture: bool
+    dry_run: bool = False
+    show: bool = False
+    status: bool = False
+    remove: bool = False
+    no_hooks: bool = False
+    guidance: bool = False
+    capture: bool = False
     project: str | None = None
     url: str | None = None
     take_in: bool | None = None
@@ -98,15 +98,7 @@ def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> 
 
 def find_registered(home: str | None) -> list[SetupStep]:
     """Looks at all clients and returns the state of each part of Synaptic; changes nothing."""
-    options = SetupOptions(
-        dry_run=False,
-        show=False,
-        status=True,
-        remove=False,
-        no_hooks=False,
-        guidance=False,
-        capture=False,
-    )
+    options = SetupOptions(status=True)
     parts = _wanted_parts(home, options, _wanted_server(home, options), CLIENTS)
     return [set_up_part(part) for part in parts]
 
