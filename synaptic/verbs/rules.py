@@ -21,9 +21,9 @@ from .receipts import index_now, logged
 from .saving import save
 
 
-def list_waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:
+def list_waiting(ws: Workspace) -> tuple[Entry, ...]:
     """Returns the preferences that are not in force, marked, the newest first."""
-    return in_step(ws, lambda _: waiting_preferences(ws), within_s=within_s)
+    return in_step(ws, lambda _: waiting_preferences(ws))
 
 
 def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
