@@ -61,22 +61,16 @@ class Remote:
             return _refusal_response(
                 503, "The server cannot read its file of tokens. Its log says why.", ""
             )
-        if grant and grant.page:
-            challenge = 'Bearer error="insufficient_scope"'
-            return _refusal_response(
-                403, f"This token is for the page only, not for MCP. {TOKEN_ADVICE}", challenge
-            )
-        if not grant and token:
-            challenge = 'Bearer error="invalid_token"'
-            return _refusal_response(
-                401, f"This token is not valid for this server. {TOKEN_ADVICE}", challenge
-            )
-        if not grant:
-            return _refusal_response(
-                401,
-                f"The request has no token in its header Authorization: Bearer. {TOKEN_ADVICE}",
-                "Bearer",
-            )
+        if not grant or grant.page:
+            status, challenge = 401, "Bearer"
+            why = "The request has no token in its header Authorization: Bearer."
+            if grant:
+                status, challenge = 403, 'Bearer error="insufficient_scope"'
+                why = "This token is for the page only, not for MCP."
+            elif token:
+                challenge = 'Bearer error="invalid_token"'
+                why = "This token is not valid for this server."
+            return _refusal_response(status, f"{why} {TOKEN_ADVICE}", challenge)
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         scope.update(self._shared)
         if scope["method"] != "POST":
