@@ -80,7 +80,6 @@ class Evidence:
     ) -> None:
         self.ws = ws
         self.index = ws.index
-        self.document_counts = ws.index.document_counts
         self.plan = plan
         self.config = ws.config.search
         self.watch = watch
@@ -193,7 +192,7 @@ class Evidence:
 
     def has_word(self, term: str) -> bool:
         """True if an entry contains this word in any of its forms."""
-        return self.document_counts([term])[1][term] > 0
+        return self.index.document_counts([term])[1][term] > 0
 
     def stem(self, word: str) -> str | None:
         """The stem of a word; if it begins with a searched prefix such as `plug*`, that prefix
@@ -296,11 +295,11 @@ class Evidence:
 
     # -- what the journal says of them
 
-    def passages(self, rowids: Sequence[int], *, near: bool = False) -> dict[int, BestPassage]:
+    def passages(self, rowids: Sequence[int]) -> dict[int, BestPassage]:
         """Maps each row to its entry, with the text and line of its best chunk (see `chunk`),
         or of the whole entry if no chunk was found.
         """
-        chunks = {row: self.chunk(row, near=near) for row in rowids}
+        chunks = {row: self.chunk(row) for row in rowids}
         entries, texts = read_hits(self.ws, rowids, list(chunks.values()))
         passages = {}
         for row, entry in entries.items():

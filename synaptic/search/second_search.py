@@ -62,7 +62,7 @@ def show_replaced(attempt: Attempt, search: Search) -> Attempt:
 
 
 def put_beside_later(
-    hits: Sequence[Hit], replaced: Sequence[Hit], *, above: bool = False
+    hits: Sequence[Hit], replaced: Sequence[Hit], *, above: bool
 ) -> tuple[Hit, ...]:
     """The hits with the replaced ones inserted: each below (or `above`) the hit that replaced
     it, or first if that is no hit.
@@ -158,7 +158,9 @@ def find_identifiers(evidence: Evidence) -> dict[str, list[str]]:
         is_sought = word.isascii() and word in parsed.terms and word not in TYPE_WORDS
         if is_sought and not evidence.has_word(word):
             typed = parsed.text[start : start + len(word)]
-            names = find_spellings(evidence, typed) + find_longer(evidence, typed)
+            names = find_spellings(evidence, typed)
+            if len(typed) >= LEAST_PART:
+                names = names + evidence.longer_identifiers(typed)
             names = names or find_parts(evidence, typed)
             if names:
                 names_of[typed] = list(dict.fromkeys(names))
@@ -173,11 +175,6 @@ def find_spellings(evidence: Evidence, typed: str) -> list[str]:
     together, apart = "".join(parts), "_".join(parts)
     names = evidence.spellings(evidence.stem(together) or together)
     return [*names, apart] if evidence.has_word(apart) else names
-
-
-def find_longer(evidence: Evidence, typed: str) -> list[str]:
-    """Longer identifiers of the journal that contain this one."""
-    return evidence.longer_identifiers(typed) if len(typed) >= LEAST_PART else []
 
 
 def find_parts(evidence: Evidence, typed: str) -> list[str]:
