@@ -30,9 +30,9 @@ from ..journal.disk import explain_errno
 from ..journal.folder import is_note
 from ..journal.shelf import ServableFiles, files_by_name, find_file, is_attachment, spellings_of
 from ..models import Receipt, Texts, frozen, short_id
-from ..notes.blocks import without_code_and_comments
+from ..notes.blocks import blank_out, without_code_and_comments
 from ..notes.link_places import WrittenLink, find_written_links
-from ..notes.privacy import find_private_spans
+from ..notes.privacy import mask_private, private_spans
 from ..notes.reading import composed_form
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
@@ -458,12 +458,8 @@ def blank_private(text: str) -> str:
     is never closed; lines and offsets do not change.
     """
     data = text.encode("utf-8", "surrogatepass")
-    pairs, unclosed = find_private_spans(data)
-    blank = ""
-    at = 0
-    for start, end in sorted(pairs + unclosed):
-        blank += data[at:start].decode("utf-8", "surrogatepass")
-        hidden = data[max(at, start) : end].decode("utf-8", "surrogatepass")
-        blank += re.sub(r"[^\n]", " ", hidden)
-        at = max(at, end)
-    return blank + data[at:].decode("utf-8", "surrogatepass") if at else text
+    spans = []
+    for ends in private_spans(mask_private(data)):
+        start, end = (len(data[:at].decode("utf-8", "surrogatepass")) for at in ends)
+        spans.append((start, end))
+    return blank_out(text, spans)

@@ -186,6 +186,9 @@ def test_blanks_stand_for_what_is_private(shown: str, hidden: str) -> None:
     blank = blank_private(f"{shown}{private}{shown}")
     blanks = re.sub(r"[^\n]", " ", private)
     assert blank == f"{shown}{blanks}{shown}"
+    open_ended = f"<private>{hidden}{private}{hidden}"
+    blanks = re.sub(r"[^\n]", " ", open_ended)
+    assert blank_private(f"{shown}{open_ended}") == f"{shown}{blanks}"
 
 
 @pytest.mark.parametrize(
