@@ -145,7 +145,9 @@ def list_due(ws: Workspace, until: str | None = None) -> Soon[Entry]:
     """Returns what is due by the last day of `until`, or without it in the next MONTH_DAYS, in
     the order of `list_to_do`; a task as an entry with the task's title. Raises InvalidArgument.
     """
-    entries = due(ws, until)
+    last = read_date(until, ws.clock(), "due by", of="until") if until else EVER
+    pairs = in_step(ws, lambda _: due_with_entries(ws, last, None))
+    entries = tuple(map(show_task_as_entry, pairs))
     return Soon(entries) if until else keep_due_within_month(entries, ws.today)
 
 
@@ -224,17 +226,10 @@ def _closed_entries(ws: Workspace) -> list[Task]:
     return [replace(task_of_entry(entry), done=True) for entry in dues]
 
 
-def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
-    """Returns the entries and tasks that are due by the day `until`, or on any day without one;
-    overdue first, a task as an entry with the task's title. Raises InvalidArgument.
-    """
-    last = read_date(until, ws.clock(), "due by", of="until") if until else EVER
-    pairs = in_step(ws, lambda _: due_with_entries(ws, last, None))
-    return tuple(map(show_task_as_entry, pairs))
-
-
 def due_tasks(ws: Workspace, until: str = EVER) -> list[Task]:
-    """Returns the same as tasks: an entry is one with its title, at line 0."""
+    """Returns the tasks and entries that are due by this day, the earliest first; an entry as a
+    task with its title, at line 0.
+    """
     find = find_tasks_to_tick
     pairs = in_step(ws, lambda _: due_with_entries(ws, until, None, find))
     return [task for _, task in pairs]

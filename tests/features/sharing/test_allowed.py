@@ -34,7 +34,7 @@ from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.linked import id_of_name, links, unresolved_links
 from synaptic.verbs.newest import history, list_pinned
 from synaptic.verbs.rules import list_waiting
-from synaptic.verbs.to_do import due, due_tasks, tasks
+from synaptic.verbs.to_do import due_tasks, list_due, tasks
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)
@@ -347,7 +347,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "day": lambda ws: wire.days_json(entries_of_days(ws, "2026-11-21")),
     "week": lambda ws: wire.days_json(entries_of_days(ws, "2026-11-21", week=True)),
     "tasks": tasks,
-    "due": due,
+    "due": list_due,
     "due tasks": due_tasks,
     "waiting": list_waiting,
     "broken links": unresolved_links,

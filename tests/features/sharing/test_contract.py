@@ -50,7 +50,7 @@ from synaptic.verbs.linked import id_of_name, link_targets, links, unresolved_li
 from synaptic.verbs.neighbours import link_graph, linking_sentences
 from synaptic.verbs.newest import history, list_pinned
 from synaptic.verbs.rules import list_waiting
-from synaptic.verbs.to_do import due, due_tasks, tasks
+from synaptic.verbs.to_do import due_tasks, list_due, tasks
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.rule_changes import waiting_preferences
 from synaptic.workspace.sync import in_step, read_file
@@ -847,8 +847,8 @@ VERBS: dict[str, Callable[[Workspace], Any]] = {
     "tasks": lambda ws: tasks(ws),
     "tasks done": lambda ws: tasks(ws, done=True),
     "tasks due": lambda ws: tasks(ws, due="2026-11-30"),
-    "due": lambda ws: due(ws),
-    "due soon": lambda ws: due(ws, "2026-11-15"),
+    "due": lambda ws: list_due(ws),
+    "due soon": lambda ws: list_due(ws, "2026-11-15"),
     "due tasks": lambda ws: due_tasks(ws),
     "broken links": lambda ws: unresolved_links(ws),
     "waiting": lambda ws: list_waiting(ws),
