@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -183,11 +184,7 @@ def brief(
     Superseded and expired entries are left out. An entry stands on one shelf only.
     Raises InvalidArgument for another `since`.
     """
-
-    def gather(occasion: Occasion, report: SyncReport) -> Briefing:
-        return gather_briefing(ws, occasion, None, report)
-
-    return on_occasion(ws, folder, since, project, gather)
+    return on_occasion(ws, folder, since, project, partial(gather_briefing, ws))
 
 
 def on_occasion(
@@ -276,7 +273,7 @@ Pool = tuple[dict[int, Entry], bool]
 
 
 def gather_briefing(
-    ws: Workspace, occasion: Occasion, before: str | None, report: SyncReport
+    ws: Workspace, occasion: Occasion, report: SyncReport, before: str | None = None
 ) -> Briefing:
     """Reads the entries of a briefing from the index. Without `before`, a last position or "",
     it has no position.

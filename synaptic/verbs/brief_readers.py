@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,10 +68,7 @@ def brief_reader(
     """
     if ws.access.is_past:
         return brief(ws, folder, since, project=project)
-
-    def gather(occasion: Occasion, report: SyncReport) -> tuple[Briefing, Json]:
-        return _brief_reader(ws, occasion, reader, since, report)
-
+    gather = partial(_brief_reader, ws, reader, since)
     briefing, records = on_occasion(ws, folder, since, project, gather)
     with suppress(OSError):  # a home that cannot be written can be read
         overwrite(ws.config.state / _POSITIONS, json.dumps(records).encode(), sync=False)
@@ -79,9 +77,9 @@ def brief_reader(
 
 def _brief_reader(
     ws: Workspace,
-    occasion: Occasion,
     reader: Reader,
     since: timedelta | str,
+    occasion: Occasion,
     report: SyncReport,
 ) -> tuple[Briefing, Json]:
     """Returns the briefing for a reader of whom records are kept, as it asked for `since`, and
@@ -96,9 +94,14 @@ def _brief_reader(
     is_new = _begins_session(record, reader, is_asked=is_asked)
     before = record.get("position" if is_new or not reader.session else "before", "")
     wanted = occasion._replace(since=had.get("position", occasion.since))
-    briefing = gather_briefing(ws, wanted, before, report)
+    briefing = gather_briefing(ws, wanted, report, before)
     if is_new:
-        record = _begin_record(reader, before, briefing)
+        record = {
+            "before": before,
+            "position": briefing.position,
+            "session": reader.session,
+            "hook": reader.hook,
+        }
     elif not reader.hook:
         record["tool"] = reader.session
     record["sessions"] = _note_session(sessions, reader, briefing)
@@ -109,16 +112,6 @@ def _brief_reader(
         briefing = _keep_changes(briefing, had)
     latest = dict([*records.items(), (key, record)][-READERS_KEPT:])
     return briefing, latest | {ASKED: asked[-READERS_KEPT:]}
-
-
-def _begin_record(reader: Reader, before: str, briefing: Briefing) -> Json:
-    """Returns the record of a reader whose session begins with this briefing."""
-    return {
-        "before": before,
-        "position": briefing.position,
-        "session": reader.session,
-        "hook": reader.hook,
-    }
 
 
 def _find_own_session(sessions: Mapping[str, Any], reader: Reader) -> str:
