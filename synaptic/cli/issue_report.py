@@ -15,7 +15,7 @@ from ..models import Json
 from ..plugin import plug_in_entry_points
 from ..render.present import outline_text
 from ..setup.clients import has_claude_plugin
-from ..verbs.doctor import Checkup, run_checkup
+from ..verbs.doctor import run_checkup
 from ..verbs.status import status
 from ..version import installed_version
 from ..workspace.workspace import Workspace, open_workspace
@@ -36,7 +36,8 @@ def print_report(home: str | None) -> int:
         # not open_home, which names preferences that wait
         with open_workspace(load_config(home)) as ws:
             checkup = run_checkup(ws)
-            report |= {**_describe_home(ws), "findings": _count_kinds(checkup)}
+            kinds = Counter(f"{one.level} {one.code}" for one in checkup.findings)
+            report |= {**_describe_home(ws), "findings": dict(kinds)}
             is_sound = checkup.ok
     except SynapticError as error:
         report["stopped_by"] = error.code
@@ -100,8 +101,3 @@ def _changed_settings(config: Config) -> list[str]:
         for field in fields(config)
         if getattr(config, field.name) != getattr(default, field.name)
     ]
-
-
-def _count_kinds(checkup: Checkup) -> Json:
-    kinds = Counter(f"{finding.level} {finding.code}" for finding in checkup.findings)
-    return dict(kinds)
