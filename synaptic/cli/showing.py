@@ -217,9 +217,7 @@ def blame(ws: Workspace, file: str) -> None:
 
     Example: synaptic blame src/shop/cart.py
     """
-    from ..verbs.recalling import recall_for_file  # only this command needs it
-
-    print_listing(ws, recall_for_file(ws, Path(file)))
+    print_listing(ws, newest.recall_for_file(ws, Path(file)))
 
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)

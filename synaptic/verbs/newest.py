@@ -1,12 +1,15 @@
-"""Reads the newest entries, those that are pinned, and the history of one."""
+"""Reads the newest entries, the pinned ones, those about a file, and the history of one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from ..errors import check_range
 from ..filters import Filters
 from ..language.query import MAX_LIMIT, build_filters
+from ..models import TYPES
+from ..notes.reading import without_surrogates
 from ..search.search import filters_and_own_project, search
 from ..workspace.checkout import working_checkout, working_scope
 from ..workspace.sync import SyncReport, in_step
@@ -105,3 +108,23 @@ def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listin
         return make_listing(ws, report, len(rowids), rowids)
 
     return in_step(ws, run)
+
+
+def recall_for_file(ws: Workspace, file: Path) -> Listing:
+    """The entries of any type about `file` that are in force, the best match first; the hook of
+    an edit shows some of them.
+    """
+    from ..index.plain_index import PlainIndex  # only one command needs them
+    from .blame import Memory
+
+    named = Path(without_surrogates(str(file))).absolute()
+
+    def find_rows() -> list[int]:
+        with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
+            return [one.entry.rowid for one in memory.entries_about_file(named, TYPES)]
+
+    listing = make_listing_of_rows(ws, find_rows)
+    if listing.entries:
+        return listing
+    notice = f"No entry names {file} or its folder: save one with `--file`."
+    return replace(listing, notices=(*listing.notices, notice))
