@@ -241,8 +241,7 @@ def find_attachments(ws: Workspace, id: str) -> Texts:
     """
     stored = find_stored(ws, id)
     entry = ws.journal.find(stored.entry.path, stored.own_id)[1]
-    shelf = ServableFiles(ws.journal.roots, closed=(ws.config.home,))
-    return attached_paths(shelf, entry, cache(files_by_name))
+    return with_attachments(ws, Listing(1, (entry,))).attached[entry.id]
 
 
 def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
