@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -155,27 +155,26 @@ def program_for(args: Sequence[str]) -> typer.Typer:
 
 def _find_command(name: str) -> CommandInfo | None:
     """Returns the declaration of a command; imports no more than it needs for that."""
-    for add in (
-        None,
-        _add_commands,
-        plugin.add_own_command,
-        _add_upkeep,
-        plugin.add_plug_in_command,
-    ):
-        if add:
-            add(name)
+    for _ in _declare_in_steps(name):
         for info in app.registered_commands:
             if info.name == name:
                 return info
     return None
 
 
-def _add_commands(_: str) -> None:
-    from . import commands  # noqa: F401, it adds its commands; slow to import
+def _declare_in_steps(name: str) -> Iterator[None]:
+    """Declares commands step by step, first where most are sought, until `name` is one."""
+    yield  # those of `showing`
+    from . import commands  # noqa: F401, slow to import
 
+    yield
+    plugin.add_own_command(name)
+    yield
+    from . import upkeep  # noqa: F401, slow to import
 
-def _add_upkeep(_: str) -> None:
-    from . import upkeep  # noqa: F401, it adds its commands; slow to import
+    yield
+    plugin.add_plug_in_command(name)
+    yield
 
 
 def whole_program() -> typer.Typer:

@@ -165,15 +165,6 @@ def _finish_rename(ws: Workspace) -> None:
                 say(f"      Changed meanwhile, and not renamed: {', '.join(done.stay)}")
 
 
-def _declare_parameters(
-    function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
-) -> None:
-    """Makes `inspect.signature`, by which Typer learns the flags of a command, return these
-    parameters instead of the function's own (PEP 362).
-    """
-    vars(function)["__signature__"] = inspect.Signature(parameters)
-
-
 def command(
     name: str,
     *flags: inspect.Parameter,
@@ -207,7 +198,8 @@ def command(
         parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
         if json:
             parameters.append(AS_JSON)
-        _declare_parameters(run_command, parameters)
+        # by which Typer learns the flags, instead of the function's own (PEP 362)
+        vars(run_command)["__signature__"] = inspect.Signature(parameters)
         app.command(name, cls=SectionedHelp, hidden=hidden)(run_command)
         return run
 
