@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,10 +110,11 @@ def _new_entries_text(
         return ""
     if not config.index_file.exists():
         return ""
+    from ..index.plain_index import PlainIndex
     from ..verbs.blame import Memory
 
-    with Memory(config) as memory:
-        matches = find(memory)
+    with closing(PlainIndex.open(config.index_file)) as index:
+        matches = find(Memory(config, index))
     seen = seen_ids(config, session)
     new = {short_id(one.entry.id): one for one in matches if short_id(one.entry.id) not in seen}
     chosen = dict(islice(new.items(), MOST_ENTRIES))

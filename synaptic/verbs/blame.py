@@ -119,17 +119,14 @@ class Target(NamedTuple):
 
 
 class Memory:
-    """The index of a home, and the texts of its entries. An `index` that is given stays open.
-    Without one it is opened for reading, and IndexFailed raised where there is none.
-    """
+    """The index of a home, and the texts of its entries."""
 
-    def __init__(self, config: Config, index: PlainIndex | None = None) -> None:
+    def __init__(self, config: Config, index: PlainIndex) -> None:
         self.config = config
         self.today = make_clock()().date()
         self.files: dict[str, bytes] = {}
         self.rules = read_log(config.state)
-        self._is_own = index is None
-        self._index = index or PlainIndex.open(config.index_file)
+        self._index = index
 
     def entries_about_file(
         self, file: Path, types: Container[str] = TYPES
@@ -186,13 +183,6 @@ class Memory:
                 is_own = key != ""
                 named.append(RecalledEntry(entry, text, weight + is_own / 2))
         return self._keep_in_force(named)
-
-    def __enter__(self) -> Memory:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_own:
-            self._index.close()
 
     def _resolve_target(self, file: Path) -> Target:
         here = checkout_around(file.parent, self.config, NamesInJournal.of_index(self._index))

@@ -120,8 +120,8 @@ def recall_for_file(ws: Workspace, file: Path) -> Listing:
     named = Path(without_surrogates(str(file))).absolute()
 
     def find_rows() -> list[int]:
-        with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
-            return [one.entry.rowid for one in memory.entries_about_file(named, TYPES)]
+        memory = Memory(ws.config, PlainIndex(ws.index.file.db))
+        return [one.entry.rowid for one in memory.entries_about_file(named, TYPES)]
 
     listing = make_listing_of_rows(ws, find_rows)
     if listing.entries:
