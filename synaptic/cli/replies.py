@@ -24,7 +24,6 @@ from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_to_open, waits_for_person
 from ..verbs import browse
 from ..verbs.browse import Listing
-from ..verbs.day_lists import Days
 from ..verbs.linked import id_of_name
 from ..verbs.totals import sum_field
 from ..workspace.past import NOTHING_THEN
@@ -279,12 +278,6 @@ def print_search(ws: Workspace, result: SearchResult) -> None:
         again = [{"because": one.because, "new": one.new} for one in result.rounds[1:]]
         text += f"\n{outline_text({'plan': data['plan'], 'searched again': again})}\n"
     _print_results(ws, result.hits, data, text)
-
-
-def print_days(ws: Workspace, days: Days) -> None:
-    """Prints the entries of days, and the titles of the same day in other years."""
-    text = terminal.days_text(days, output_for_workspace(ws))
-    print_answer(wire.days_json(days), text, days.listing.notices)
 
 
 def print_totals(ws: Workspace, filters: Filters, sum_of: str | None, by: str | None) -> None:

@@ -26,7 +26,6 @@ from .replies import (
     NOTHING_FOUND,
     output_for_workspace,
     print_answer,
-    print_days,
     print_entries,
     print_listing,
     print_search,
@@ -355,7 +354,8 @@ def _print_days_or_sums(
     if sum_of or by:
         within = replace(filters, since=days.since, until=days.until, include_superseded=True)
         return print_totals(ws, within, sum_of, by or "project")
-    return print_days(ws, days)
+    text = terminal.days_text(days, output_for_workspace(ws))
+    return print_answer(wire.days_json(days), text, days.listing.notices)
 
 
 def _parse_pairs(of: str, texts: Words) -> dict[str, list[str]]:
