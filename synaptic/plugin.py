@@ -13,7 +13,7 @@ in `import`, `setup`, `status`, `undo` and `doctor --fix`. Doors of each start a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -256,18 +256,16 @@ def with_doors(ws: Workspace) -> Workspace:
     return replace(ws, begin_day=begin_day, date_words=date_words, note_edited=note_edited)
 
 
-def add_own_command(name: str) -> None:
-    """Imports the built-in feature that defines the command `name`, which adds it to the
-    command line; does nothing if there is none.
+def add_command(name: str, *, of_plug_in: bool) -> None:
+    """Imports the feature of ours, or the plug-in, that defines the command `name`, which adds
+    it to the command line; does nothing if there is none.
     """
-    _import_command_module(name, _own_features())
-
-
-def add_plug_in_command(name: str) -> None:
-    """Imports the plug-in that defines the command `name`, which adds it to the command line;
-    does nothing if there is none.
-    """
-    _import_command_module(name, (plug_in for _, plug_in in _load_plug_ins()))
+    plug_ins = (plug_in for _, plug_in in _load_plug_ins())
+    for feature in plug_ins if of_plug_in else _own_features():
+        module = _table(feature, COMMANDS).get(name)
+        if module:
+            load_module(module)
+            return
 
 
 def add_own_commands() -> None:
@@ -330,14 +328,6 @@ def _own_features() -> Sequence[ModuleType]:
 def _table(feature: ModuleType, door: str) -> Mapping[str, str]:
     table: Mapping[str, str] = getattr(feature, door, {})
     return table
-
-
-def _import_command_module(command: str, features: Iterable[ModuleType]) -> None:
-    for feature in features:
-        module = _table(feature, COMMANDS).get(command)
-        if module:
-            load_module(module)
-            return
 
 
 def _load_plug_ins() -> Iterator[tuple[str, ModuleType]]:

@@ -168,12 +168,12 @@ def _declare_in_steps(name: str) -> Iterator[None]:
     from . import commands  # noqa: F401, slow to import
 
     yield
-    plugin.add_own_command(name)
+    plugin.add_command(name, of_plug_in=False)
     yield
     from . import upkeep  # noqa: F401, slow to import
 
     yield
-    plugin.add_plug_in_command(name)
+    plugin.add_command(name, of_plug_in=True)
     yield
 
 
