@@ -291,7 +291,10 @@ def gather_briefing(
     start = _find_news_start(ws, occasion.since, before, left_off)
     later = _list_later_entries(ws, scope, left_off or now - MONTH)
     session = None if is_asked else _find_last_session(later[0], now - MONTH)
-    pools = _choose_pools(ws, scope, occasion.since, start, later)
+    if is_asked:
+        pools = _news_pools(ws, scope, start)
+    else:
+        pools = _useful_pools(ws, scope, start, later, goes_on=occasion.since != WEEK)
     elsewhere = {*pins, *handoffs, *([session] if session else [])}
     shelves, foremost = _fill_shelves(ws, occasion, now, pools, elsewhere)
     absent = report.absent if before is None else ()
@@ -432,20 +435,10 @@ def _news_heading(start: Start) -> str:
     return f"new since {start.at:%Y-%m-%d %H:%M}"
 
 
-def _choose_pools(
-    ws: Workspace, scope: Scope, since: timedelta | str, start: Start, later: Pool
-) -> dict[str, Pool]:
-    """Returns the entries of each shelf: all news for a reader that asked for a time, else the
-    newest and the useful ones.
-    """
-    if isinstance(since, str):
-        return _news_pools(ws, scope, start)
-    most_new = NEWEST if since == WEEK else POOL  # a session that goes on wants all news
-    return _useful_pools(ws, scope, start, later, most_new)
-
-
 def _news_pools(ws: Workspace, scope: Scope, start: Start) -> dict[str, Pool]:
-    """Returns all that is new, settled entries and hand-offs too, and the open issues."""
+    """Returns, for a reader that asked for a time, all that is new, settled entries and
+    hand-offs too, and the open issues.
+    """
     every = tuple(type for type in TYPES if type != "preference")
     exact = start.number is not None
     among = ws.index.changed_since(start.number or 0) if exact else None
@@ -457,16 +450,18 @@ def _news_pools(ws: Workspace, scope: Scope, start: Start) -> dict[str, Pool]:
 
 
 def _useful_pools(
-    ws: Workspace, scope: Scope, start: Start, later: Pool, most_new: int
+    ws: Workspace, scope: Scope, start: Start, later: Pool, *, goes_on: bool
 ) -> dict[str, Pool]:
-    """Returns the newest entries, and all others that may be of use."""
+    """Returns the newest entries, of which a session that goes on wants all, and all others
+    that may be of use.
+    """
     recent = [rowid for rowid, entry in later[0].items() if entry.at >= start.at]
-    if most_new == NEWEST:
+    if not goes_on:
         recent = [
             rowid for rowid in recent if _importance(later[0][rowid]) >= DEFAULT_IMPORTANCE
         ]
     recent.sort(key=lambda rowid: later[0][rowid].is_session_digest)  # what was saved first
-    newest = {rowid: later[0][rowid] for rowid in recent[:most_new]}
+    newest = {rowid: later[0][rowid] for rowid in recent[: POOL if goes_on else NEWEST]}
     types = _useful_types(scope)
     others = tuple(type for type in types if type not in CLOSABLE)
     useful, has_more = _list_project_entries(ws, scope, others, order="importance")
