@@ -25,10 +25,6 @@ from ..workspace.proposing import name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
 
-LOOK_S = 0.2
-"""Seconds for which a command may read changed files before it names unconfirmed
-preferences.
-"""
 MOST_WAITING_NAMED = 8
 """The most unconfirmed preferences that a command names, a line each."""
 LINE_END_S = 0.05
@@ -45,7 +41,7 @@ def print_waiting_preferences(ws: Workspace) -> None:
     if IN_JSON.get() or not is_person():
         return
     with suppress(SynapticError):  # the command has succeeded
-        new, unmarked = rules.newly_waiting(ws, within_s=LOOK_S)
+        new, unmarked = rules.newly_waiting(ws)
         if unmarked:
             say(
                 f"note: {unmarked:,} of your preferences were confirmed without this machine's "
@@ -75,7 +71,7 @@ def ask_about_new_preferences(home: str | None) -> None:
     if not (can_ask() and is_person()):
         return
     with open_workspace(load_config(home)) as ws:
-        ask_to_confirm(ws, rules.newly_waiting(ws, within_s=LOOK_S)[0])
+        ask_to_confirm(ws, rules.newly_waiting(ws)[0])
 
 
 def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> bool:

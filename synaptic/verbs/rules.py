@@ -20,13 +20,18 @@ from ..workspace.workspace import Workspace
 from .receipts import index_now, logged
 from .saving import save
 
+LOOK_S = 0.2
+"""Seconds for which a command may read changed files before it names unconfirmed
+preferences.
+"""
+
 
 def list_waiting(ws: Workspace) -> tuple[Entry, ...]:
     """Returns the preferences that are not in force, marked, the newest first."""
     return in_step(ws, lambda _: waiting_preferences(ws))
 
 
-def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
+def newly_waiting(ws: Workspace) -> tuple[tuple[Entry, ...], int]:
     """Returns the preferences of `waiting` that no command has named at a terminal yet, and the
     number of those to which somebody said yes without this machine's mark: an older version, or
     another machine. From now on they are named.
@@ -44,7 +49,7 @@ def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...],
             rule_changes.note_named(ws.config.state, [*new, *unmarked])
         return tuple(new), len(unmarked)
 
-    return in_step(ws, run, within_s=within_s)
+    return in_step(ws, run, within_s=LOOK_S)
 
 
 def mark_as_named(ws: Workspace, entries: Sequence[Entry]) -> None:
