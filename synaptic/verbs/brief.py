@@ -202,28 +202,15 @@ def on_occasion(
     start = WEEK if since == WHOLE else since
 
     def run(report: SyncReport) -> Result:
-        return gather(_describe_occasion(ws, folder, project, start, at_hand), report)
+        names = NamesInJournal.of_index(ws.index)
+        here = checkout_around(folder, ws.config, names) if folder else None
+        scope = working_scope(ws.config, here, project)
+        name = project or working_project(ws.config, here)
+        every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
+        terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
+        return gather(Occasion(name, scope, here, start, terms), report)
 
     return in_step(ws, run, within_s=READING_SHARE * ws.config.hooks.usual_s)
-
-
-def _describe_occasion(
-    ws: Workspace,
-    folder: Path | None,
-    project: str | None,
-    since: timedelta | str,
-    at_hand: Sequence[str],
-) -> Occasion:
-    """Returns what a briefing is for. Words that each entry of the project has are none of the
-    work `at_hand`.
-    """
-    names = NamesInJournal.of_index(ws.index)
-    here = checkout_around(folder, ws.config, names) if folder else None
-    scope = working_scope(ws.config, here, project)
-    name = project or working_project(ws.config, here)
-    every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
-    terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-    return Occasion(name, scope, here, since, terms)
 
 
 def _check_one_project(project: str | None) -> None:
