@@ -241,20 +241,16 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
             "offset can be given with one id only.", "Call context_get for each id."
         )
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
-    most = call.most_chars
-
-    def size_of(part: Answer) -> int:
-        return len(json_text(part[1]) if call.layout == "json" else part[0])
-
     frame = _cut_entries(listing, offset, 0)[0]
     room = (call.max_tokens or MAX_TOKENS) - call.notice_tokens
     room = max(room - count_tokens(frame), room // 2)
     share = _tokens_each([count_tokens(entry.content[offset:]) for entry in entries], room)
-    text, data = _cut_entries(listing, offset, share)
-    while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
-        share //= 2
+    while True:
         text, data = _cut_entries(listing, offset, share)
-    return text, fit_rows(data, "entries", most, CUT_ADVICE["context_get"])
+        size = len(json_text(data) if call.layout == "json" else text)
+        if not share or size <= call.most_chars:
+            return text, fit_rows(data, "entries", call.most_chars, CUT_ADVICE["context_get"])
+        share //= 2  # JSON escapes quotes; a fence may be long
 
 
 def _tokens_each(sizes: Sequence[int], room: int) -> int:
