@@ -41,20 +41,20 @@ def recent(
     wanted, own = filters_and_own_project(ws, filters, here)
     sessions = Filters(sessions=True)
     kinds = [wanted.leaving_out(sessions), replace(wanted, sessions=True)]
-    is_asked = bool(query and query.strip())
-    most = RECENT_POOL if is_asked else limit or NEWEST
+    query = (query or "").strip()
+    most = RECENT_POOL if query else limit or NEWEST
 
     def run(report: SyncReport) -> tuple[list[int], Listing]:
         rows: list[int] = []
         for kind in kinds:
             left = most - len(rows)
             rows += ws.index.list_rows(kind, order="newest", limit=left, first=own)
-        if is_asked:
+        if query:
             return rows, Listing(0, ())
         return rows, make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
 
     pool, listing = in_step(ws, run)
-    if not (query and is_asked):
+    if not query:
         return listing
     result = search(
         ws,
