@@ -20,12 +20,12 @@ from ...journal.disk import REVIEWED, overwrite, read_state_json
 from ...kinds import has_expired
 from ...models import PERSON, Entry, Receipt, Texts
 from ...notes.blocks import project_key
-from ...plugin import ReviewFinding
+from ...plugin import PLAN_MENDING, ReviewFinding
 from ...search.near import LEAST_OF_PAIRS, find_near_rows, is_open_issue
 from ...search.search import drop_any_project
 from ...verbs import settling
 from ...verbs.changing import update
-from ...verbs.mending import mend_links, plan_all_mending
+from ...verbs.mending import mend_links
 from ...verbs.receipts import make_receipt
 from ...verbs.removing import delete
 from ...workspace.changes import (
@@ -65,7 +65,7 @@ COMPARED = 500
 def list_findings(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
-    moved = plan_all_mending(ws, confirms=True)
+    moved = PLAN_MENDING.ask_in_turn(ws, True) or {}
 
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
