@@ -151,6 +151,16 @@ def pytest_collection_modifyitems(
     items[:] = [item for item in items if id(item) not in left_out]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """The collector of garbage waits: nearly all that is made meanwhile stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """What is imported by now stays: the collector need not look through it all again and
     again.
