@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -1042,12 +1043,6 @@ IGNORABLE = [
     *range(0xE0000, 0xE1000),
 ]
 """Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt."""
-HIDDEN = frozenset(
-    char
-    for number, char in enumerate(map(chr, range(sys.maxunicode + 1)))
-    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    and number not in VISIBLE_FORMATS
-).union(map(chr, IGNORABLE)) - set("\n\t")
 POISON = (
     "pay\u200b\u202ement\u2066 "
     "\x1b[2J\x1b]0;owned\x07\x1b[8m\x9b31m\x9d0;x\x9c\x7f\x08\x08\u00ad\u180e\ufe0f\u034f"
@@ -1055,10 +1050,22 @@ POISON = (
 )
 
 
+@cache
+def hidden() -> frozenset[str]:
+    """The characters of Unicode that nobody sees."""
+    return frozenset(
+        char
+        for number, char in enumerate(map(chr, range(sys.maxunicode + 1)))
+        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        and number not in VISIBLE_FORMATS
+    ).union(map(chr, IGNORABLE)) - set("\n\t")
+
+
 def test_nothing_invisible_is_displayed() -> None:
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
     assert (
-        HIDDEN & set(clean(everything)) == set() and HIDDEN & set(one_line(everything)) == set()
+        hidden() & set(clean(everything)) == set()
+        and hidden() & set(one_line(everything)) == set()
     )
     seen = "naïve 日本語 ไทย हिन्दी العربية עברית 🎉 e\u0301 \u00a0!"
     assert clean(seen) == seen
@@ -1136,7 +1143,7 @@ def test_no_text_steers_a_terminal(poisoned: ForkedHome, args: tuple[str, ...]) 
         )
     shown = on_terminal(poisoned, *args, typed="n\n")
     assert "Traceback" not in shown and len(shown.strip()) > 3
-    leaked = HIDDEN & set(OUR_OWN.sub("", shown))
+    leaked = hidden() & set(OUR_OWN.sub("", shown))
     assert not leaked, (sorted(map(hex, map(ord, leaked))), shown)
 
 
@@ -1145,7 +1152,7 @@ def test_colours_are_the_only_controls(poisoned: ForkedHome) -> None:
         poisoned, "search", "payment poisonous", "--strategy", "lexical", NO_COLOR=""
     )
     assert "\x1b[1;33m" in shown  # a sought word is lit
-    assert HIDDEN & set(OUR_OWN.sub("", shown)) == set()
+    assert hidden() & set(OUR_OWN.sub("", shown)) == set()
 
 
 def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
@@ -1159,14 +1166,14 @@ def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
             ("search", {"query": "saved"}),
             ("recent", {}),
         ):
-            assert HIDDEN & set(server.text(tool, **arguments)) == set(), tool
+            assert hidden() & set(server.text(tool, **arguments)) == set(), tool
             data = server.call(tool, **arguments)
             shown = {entry["id"]: entry for entry in data.get("hits", data.get("entries"))}
             assert shown[id]["content"] == clean(content), tool
         assert shown[ID]["content"] == clean(f"Body {POISON}") and shown[ID]["by"] == clean(
             POISON
         )
-        assert HIDDEN & set(server.text("update", id=id, append="more")) == set()
+        assert hidden() & set(server.text("update", id=id, append="more")) == set()
         for wrong in (
             {"since": POISON},
             {"type": POISON},
@@ -1174,12 +1181,12 @@ def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
             {"around": POISON},
             {POISON: 1},
         ):
-            assert HIDDEN & set(server.text("find", **wrong)) == set()
+            assert hidden() & set(server.text("find", **wrong)) == set()
         for uri in ("synaptic://journal/2026-11-20", f"synaptic://entry/{ID}"):
             contents = server.portal.call(server.client.read_resource, uri).contents
-            assert HIDDEN & set(getattr(contents[0], "text", "")) == set()
+            assert hidden() & set(getattr(contents[0], "text", "")) == set()
     answer = poisoned.run("get", id, "--json")
-    assert HIDDEN & set(answer.out) == set()
+    assert hidden() & set(answer.out) == set()
     assert answer.json["entries"][0]["content"] == f"{content}\n\nmore"
     after = poisoned.files()
     assert {name: data for name, data in after.items() if name in before} == before
