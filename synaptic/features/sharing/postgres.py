@@ -170,7 +170,7 @@ class PostgresEngine:
 
     def _open_connection(self) -> psycopg.Connection:
         if self._db is None or self._db.closed:
-            self._db = open_connection(self.address, autocommit=True)
+            self._db = open_connection(self.address)
             [(role, version)] = self._db.execute(_SEES_ALL).fetchall()
             if role:
                 self.close()
@@ -465,13 +465,13 @@ def terms_worth_scoring(counts: Mapping[str, int], total: int) -> set[tuple[str,
     return groups
 
 
-def open_connection(address: str, *, autocommit: bool) -> psycopg.Connection:
+def open_connection(address: str) -> psycopg.Connection:
     """Opens a connection to PostgreSQL at a libpq address. Statements are not prepared, because
     PgBouncer does not support that.
     """
     return psycopg.connect(
         address,
-        autocommit=autocommit,
+        autocommit=True,
         prepare_threshold=None,
         connect_timeout=CONNECT_S,
         cursor_factory=psycopg.RawCursor,

@@ -111,7 +111,7 @@ class Publication:
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         self._words = sql.Identifier("synaptic", f"words_{journal}")
         with self._translate_errors():
-            self._db = open_connection(address, autocommit=True)
+            self._db = open_connection(address)
             for name, value in (("search_path", SEARCH_PATH), ("synaptic.journals", journal)):
                 self._db.execute("SELECT set_config($1, $2, false)", (name, value))
             self._make_schema()
