@@ -293,11 +293,6 @@ class Index:
         rows = self.engine.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
-    def text_hashes(self, chunk_rowids: Sequence[int]) -> dict[int, int]:
-        """The hash of the text of each of these chunks."""
-        sql = f"SELECT rowid, hash FROM chunk WHERE rowid IN {BOUND_LIST}"
-        return dict(self.engine.rows(sql, json.dumps(chunk_rowids)))
-
     def vocabulary(self) -> Vocabulary:
         """The tags and projects that entries are marked with."""
 

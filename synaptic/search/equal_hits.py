@@ -35,12 +35,13 @@ def merge_equal_hits(ranked: Ranking, evidence: Evidence) -> Ranking:
     another time are another fact: "Paid the rent."
     """
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in ranked}
-    hashes = evidence.index.text_hashes(list(chunks.values()))
+    passages = evidence.index.passages(list(chunks.values()))
     first: dict[tuple[object, ...], Ranked] = {}
     for r in ranked:
         standing = r.standing
         written_at = None if standing.date_source in ("git", "mtime") else standing.at
-        text = hashes.get(chunks[r.rowid], standing.id)
+        passage = passages.get(chunks[r.rowid])
+        text = passage.hash if passage else standing.id
         best = first.setdefault((text, standing.project, written_at), r)
         if best is not r:
             best.also += (r.rowid,)
