@@ -536,12 +536,8 @@ def run_for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
     that of the server's folder, and on the journals that it may read.
     """
 
-    def run() -> Result:
-        ELSEWHERE.set(True)
-        own = replace(ws, config=replace(ws.config, project=grant.project))
-        return run_on_journals(verb, grant.journals, own)
-
-    return copy_context().run(run)
+    own = replace(ws, config=replace(ws.config, project=grant.project))
+    return run_elsewhere(partial(run_on_journals, verb, grant.journals), own)
 
 
 def run_on_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
