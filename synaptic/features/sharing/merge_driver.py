@@ -1,6 +1,4 @@
-"""Sets up a git repository so that git merges the journal by entries, and is the program that
-git then calls.
-"""
+"""Sets up a git repository so that git merges the journal by entries."""
 
 import os
 import re
@@ -11,10 +9,9 @@ from pathlib import Path
 from ...config import Config
 from ...errors import JournalError
 from ...files import open_regular_file
-from ...journal.disk import disk_errors, overwrite
+from ...journal.disk import disk_errors
 from ...journal.git_process import run_git
 from ...models import frozen
-from .merge import MergedFile, merge
 
 DRIVER = "synaptic"
 CONFLICTS = 10
@@ -68,17 +65,6 @@ def set_up_merge_driver(config: Config, *, remove: bool = False) -> MergeDriverS
             journal, "config", "--remove-section", f"merge.{DRIVER}"
         )  # no other journal in this repository uses it
     return MergeDriverSetup(root, attributes, line, changed)
-
-
-def run_merge_driver(
-    base: Path, ours: Path, theirs: Path, path: str, *, day_file: str
-) -> MergedFile:
-    """Merges three files as git's merge driver: writes the result into the file `ours`, and
-    returns it. `path` is the file's path in the repository.
-    """
-    merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file)
-    overwrite(ours, merged.data)
-    return merged
 
 
 def _attribute_line(journal: Path, root: Path) -> str:

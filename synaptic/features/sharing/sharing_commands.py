@@ -14,6 +14,7 @@ from ...cli.program import app, command
 from ...cli.replies import can_ask, check_can_ask, print_answer
 from ...config import load_config
 from ...errors import Refused, SynapticError
+from ...journal.disk import overwrite
 from ...journal.settings import write_setting
 from ...render import terminal, wire
 from ...render.fence import clean
@@ -22,6 +23,7 @@ from ...serving.arguments import agent_name
 from ...workspace.workspace import Workspace
 from . import merge_driver
 from .databases import database_address
+from .merge import merge
 
 if TYPE_CHECKING:
     from .publisher import PublishReport
@@ -203,9 +205,10 @@ def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: st
     unchanged.
     """
     try:
-        merged = merge_driver.run_merge_driver(
-            base, ours, theirs, path, day_file=load_config(ctx.obj).day_file
-        )
+        day_file = load_config(ctx.obj).day_file
+        was, mine, other = (file.read_bytes() for file in (base, ours, theirs))
+        merged = merge(was, mine, other, path, day_file)
+        overwrite(ours, merged.data)
     except Exception as error:
         terminal.say(f"synaptic: {path} cannot be merged: {error}")
         return 1
