@@ -247,10 +247,6 @@ class Report:
         """Records a file that is `Not sent` or `Not received`, and the obstacle."""
         self.left[direction, reason][path] = None
 
-    def has_left_out(self, reason: Obstacle) -> bool:
-        """True if a file was left out because of this obstacle."""
-        return any(each == reason for _, each in self.left)
-
     def describe_left_out(self) -> dict[str, int]:
         """Returns a sentence for each direction and obstacle, with the number of files."""
         sentences = {}

@@ -83,11 +83,9 @@ class Synced:
 
 
 def describe_sync(config: Config) -> list[str]:
-    """Returns sentences about the last git sync and about changes that wait to be sent; none if
-    the journal is not shared.
+    """Returns sentences about the last git sync of a shared journal, and about changes that
+    wait to be sent.
     """
-    if not config.sync.url:
-        return []
     record = read_sync_record(config)
     last = float(record.get("at", 0))
     journal = Journal(config)
@@ -259,7 +257,7 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
                 [held], tree, dict.fromkeys(unsent), "The files of this machine"
             )
         receive_commit(repo, head, held, merged)
-        if merged != head and repo.report.has_left_out(TAKEN):
+        if merged != head and any(reason == TAKEN for _, reason in repo.report.left):
             continue  # what came may have made room
         sent: list[str] = []
         if merged != theirs and not trouble:
