@@ -59,19 +59,11 @@ def merge_piece(base: Piece | None, ours: Piece, theirs: Piece, *, may_join: boo
     if base and not is_private:
         was, ours, theirs, decisions = _settle_time(was, ours, theirs)
     done = _take_changed_side(was, ours, theirs)
-    if not done:
-        may_join = may_join and base is not None
-        done = _merge_parts(was, ours, theirs, may_join=may_join, is_private=is_private)
+    is_joined = may_join and base is not None and not is_private
+    if not done and is_joined and not _is_settled_twice(was, ours, theirs):
+        done = _join_entry(was, ours, theirs)
+    done = done or _keep_both(ours, theirs, is_private=is_private)
     return replace(done, decisions=decisions)
-
-
-def _merge_parts(
-    base: Piece, ours: Piece, theirs: Piece, *, may_join: bool, is_private: bool
-) -> Piece:
-    joined = None
-    if may_join and not is_private and not _is_settled_twice(base, ours, theirs):
-        joined = _join_entry(base, ours, theirs)
-    return joined or _keep_both(ours, theirs, is_private=is_private)
 
 
 def _settle_time(
