@@ -426,7 +426,7 @@ class Index:
         if within is not None:
             these = (json.dumps([*within]),)
             walk = Walk("NOT INDEXED", f" AND e.rowid IN {BOUND_LIST}", these)
-            return self._list_in_order([walk], list_conditions(filters), order, limit, after)
+            return self._list_in_order([walk], filters, order, limit, after)
         if first is None or filters.projects:
             return self._list_passing(filters, order, limit, after)
         others = filters.leaving_out(Filters(projects=(first,)))
@@ -442,17 +442,17 @@ class Index:
         walks = [Walk("")]
         if isinstance(self.engine, SqliteEngine):
             walks = walks_in_order(filters, order)
-        return self._list_in_order(walks, list_conditions(filters), order, limit, after)
+        return self._list_in_order(walks, filters, order, limit, after)
 
     def _list_in_order(
         self,
         walks: Sequence[Walk],
-        conditions: tuple[str, tuple[Any, ...]],
+        filters: Filters,
         order: Order,
         limit: int,
         after: TimelinePosition | None,
     ) -> list[int]:
-        condition, values = conditions
+        condition, values = list_conditions(filters)
         keys = _ORDERS[order]
         columns = ", ".join(key for key, _ in keys)
         ordered = ", ".join(f"{key} {way}" for key, way in keys)
