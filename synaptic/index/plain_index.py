@@ -57,26 +57,26 @@ class PlainIndex:
         self._db.close()
 
     @as_index_errors()
+    def _rows(self, sql: str, *values: object) -> list[Any]:
+        return self._db.execute(sql, values).fetchall()
+
     def names(self, kind: NameKind) -> list[tuple[str, str]]:
         """The tags or projects, most frequent first, or the ids, newest first; each with "", or
         with its title.
         """
-        return list(self._db.execute(_NAMES[kind]))
+        return self._rows(_NAMES[kind])
 
-    @as_index_errors()
     def find_entries(self, rowids: Iterable[int]) -> list[IndexedEntry]:
         """The entries with these rowids, the most important first, without superseded ones. A
         superseded preference is included: the caller decides about it.
         """
-        rows = self._db.execute(_PLACES, (json.dumps(list(rowids)),))
+        rows = self._rows(_PLACES, json.dumps(list(rowids)))
         return [IndexedEntry(*row) for row in rows]
 
-    @as_index_errors()
     def entries_with_files(self, paths: Sequence[str]) -> list[tuple[int, str]]:
         """(entry, path) where an entry is marked with one of these paths."""
-        return list(self._db.execute(_MARKED, (json.dumps(list(paths)),)))
+        return self._rows(_MARKED, json.dumps(list(paths)))
 
-    @as_index_errors()
     def entries_matching(self, phrases: Sequence[str], limit: int) -> list[int]:
         """The rowids of the entries that hold the `limit` passages which match any of these
         words or phrases best.
@@ -84,18 +84,16 @@ class PlainIndex:
         if not phrases:
             return []
         quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]
-        rows = self._db.execute(_HOLDING, (" OR ".join(quoted), limit))
+        rows = self._rows(_HOLDING, " OR ".join(quoted), limit)
         return list(dict.fromkeys(entry for (entry,) in rows))
 
-    @as_index_errors()
     def project_names(self, scope: Scope) -> list[str]:
         """The names of projects that the entries of a scope bear, the most frequent first."""
         from .conditions import PROJECT_NAMES, filter_conditions
 
         condition, values = filter_conditions(Filters(scope=scope))
-        return [row[0] for row in self._db.execute(PROJECT_NAMES.format(condition), values)]
+        return self._column(PROJECT_NAMES.format(condition), *values)
 
-    @as_index_errors()
     def names_of_remote(self, remote: str) -> list[str]:
         """The names of projects that the entries with this remote bear, the most frequent
         first.
@@ -104,12 +102,11 @@ class PlainIndex:
 
         return self._column(PROJECT_NAMES.format("AND e.remote = ?"), remote)
 
-    @as_index_errors()
     def project_marks(self, key: str) -> list[tuple[str | None, str | None]]:
         """The (remote, root) that the entries of the project with this key carry."""
         from .conditions import PROJECT_MARKS
 
-        return list(self._db.execute(PROJECT_MARKS, (key,)))
+        return self._rows(PROJECT_MARKS, key)
 
     def tags(self, rowid: int) -> list[str]:
         return self._column("SELECT name FROM tag WHERE entry = ?", rowid)
@@ -122,9 +119,8 @@ class PlainIndex:
         """The entries that supersede this id."""
         return self._column("SELECT entry FROM supersedes WHERE target = ?", own_id)
 
-    @as_index_errors()
-    def _column(self, sql: str, value: object) -> list[Any]:
-        return [row[0] for row in self._db.execute(sql, (value,))]
+    def _column(self, sql: str, *values: object) -> list[Any]:
+        return [row[0] for row in self._rows(sql, *values)]
 
 
 _NAMES: dict[NameKind, str] = {
