@@ -548,3 +548,16 @@ def test_a_typed_week_in_russian_and_korean(typed: str) -> None:
         datetime(2026, 11, 9, 9, 30),
         datetime(2026, 11, 15, 9, 30),
     )
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("end of month", "End of the Month", "Ende des Monats", "Monatsende"),
+        *("fin du mois", "fin de mes", "fine mese", "eind maand"),
+    ],
+)
+def test_a_part_of_a_month_without_a_name_is_of_the_present_one(typed: str) -> None:
+    now = datetime(2026, 11, 21, 9, 30)
+    span = datetime(2026, 11, 21, 9, 30), datetime(2026, 11, 30, 9, 30)
+    assert read_typed(typed, now=now, ahead=True) == span

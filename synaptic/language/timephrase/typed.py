@@ -289,8 +289,10 @@ def _time_of_day(match: re.Match[str], part: int | None) -> tuple[time, bool]:
 def read_time(text: str, when: When) -> TimeRange | None:
     """The time of a text that is nothing but a time; None for any other text.
 
-    Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
+    Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`. A
+    part of a month, week or year without a name is of the present one: `end of month`.
     """
+    text = compile_row("^((?:the )?<part> )(?=<period>$)").sub(r"\1this ", text)
     for form in _AS_ALONE:
         form = "{} from now" if when.ahead and form == "{} ago" else form
         phrase = form.format(text[:LOOKED_AT].title())
