@@ -21,9 +21,9 @@ from ...notes.dates import date_in_path
 from ...notes.link_names import name_key
 from ...workspace.many_edits import EditPlan, FolderMove
 from ...workspace.workspace import Workspace
-from .new_names import why_forbidden
+from .new_names import check_path_is_free, why_forbidden
 from .relinking import LinkMoves, Pages, list_files
-from .renaming import find_note, fold_path
+from .renaming import find_note
 
 _OF_LOGSEQ = ("assets", "draws", "journals", "logseq", "pages", "whiteboards")
 """The folders whose names Logseq gives."""
@@ -108,7 +108,7 @@ def plan_folder_rename(
     moves = {path: new_folder + path[len(folder) :] for path in inside}
     _check_new_name(folder, new_folder)
     _check_is_own(ws, folder, new_folder)
-    _check_is_free(ws, folder, new_folder, files - moves.keys())
+    check_path_is_free(ws, folder, new_folder, files - moves.keys())
     _check_no_links(ws, folder)
     for old_path, new_path in moves.items():
         _check_stays_same_note(ws, old_path, new_path)
@@ -193,34 +193,6 @@ def _check_is_own(ws: Workspace, folder: str, new_folder: str) -> None:
 def _overlap(path: str, other: str) -> bool:
     """True if one of these two paths lies in the other, or is it."""
     return f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/")
-
-
-def _check_is_free(
-    ws: Workspace, folder: str, new_folder: str, others: Collection[str]
-) -> None:
-    """Raises Refused if something has the new path, but for case and Unicode form."""
-    place = ws.journal.place(new_folder)
-    if os.path.lexists(place):
-        message = "There is a file {path} already, and nothing is merged or written over."
-        if place.is_dir():
-            message = "There is a folder {path} already, and nothing is merged or written over."
-        raise Refused(message, "Give another name, or rename that one first.", path=new_folder)
-    steps = {fold_path(path): path for path in (*others, f"{folder}/x")}
-    folders = {posixpath.dirname(path) for path in (*others, f"{folder}/x")}
-    for inner in sorted(folders):
-        for parent in (PurePosixPath(inner), *PurePosixPath(inner).parents):
-            steps.setdefault(fold_path(parent.as_posix()), parent.as_posix())
-    del steps[fold_path(f"{folder}/x")]
-    for parent in (PurePosixPath(new_folder), *PurePosixPath(new_folder).parents):
-        path = parent.as_posix()
-        there = steps.get(fold_path(path), path)
-        if there not in (path, folder):
-            raise Refused(
-                "{there} is there already, and some systems take {path} for the same name.",
-                "Write it as {there}, or give another name.",
-                there=there,
-                path=path,
-            )
 
 
 def _check_no_links(ws: Workspace, folder: str) -> None:

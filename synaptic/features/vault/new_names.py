@@ -1,12 +1,18 @@
-"""Says which names no note or folder can have, so that all programs can open it."""
+"""Says which names no note or folder can have, so that all programs can open it, and which are
+taken.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Collection
+from pathlib import PurePosixPath
 
-from ...errors import Sentence
+from ...errors import Refused, Sentence
 from ...journal.folder import is_note
 from ...journal.names import MOST_BYTES, is_readable
+from ...workspace.workspace import Workspace
 
 _FORBIDDEN = {
     '\\/:*?"<>|': "Windows allows no {sign}",
@@ -48,3 +54,31 @@ def why_forbidden(name: str) -> str:
     if name.endswith(("~", ".swp", ".tmp")):
         return Sentence("editors name their own files so")
     return ""
+
+
+def check_path_is_free(
+    ws: Workspace, old_path: str, new_path: str, others: Collection[str]
+) -> None:
+    """Raises Refused if something has the new path of a note or folder, or if some system takes
+    it, or a folder above it, for another that is there. `others` are the files that stay.
+    """
+    there = {*others}
+    for path in (*others, old_path):
+        there.update(folder.as_posix() for folder in PurePosixPath(path).parents)
+    hint = "Give another name, or rename that one first."
+    if new_path in there or ws.journal.place(new_path).is_dir():  # which may be empty
+        raise Refused("{there} is there already.", hint, there=new_path)
+    by_form = {_fold(path): path for path in there}
+    for folder in (PurePosixPath(new_path), *PurePosixPath(new_path).parents):
+        path = folder.as_posix()
+        same = by_form.get(_fold(path))
+        if same and path not in there:
+            message = (
+                "{there} is there already, and some systems take {path} for the same name."
+            )
+            raise Refused(message, hint, there=same, path=path)
+
+
+def _fold(path: str) -> str:
+    """The form in which paths are equal that some system takes for the same."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())

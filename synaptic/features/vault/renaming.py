@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import unicodedata
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +27,7 @@ from ...verbs.linked import id_of_name
 from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .new_names import why_forbidden
+from .new_names import check_path_is_free, why_forbidden
 from .relinking import LinkMoves, Pages, list_files
 from .retitling import plan_retitle
 
@@ -190,11 +189,6 @@ def _check_new_path(ws: Workspace, old_path: str, new_path: str, page: str) -> N
             )
 
 
-def fold_path(path: str) -> str:
-    """The form in which paths are equal that some system takes for the same."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
-
-
 def _check_name_is_free(
     ws: Workspace,
     old_path: str,
@@ -204,33 +198,9 @@ def _check_name_is_free(
     moves: Collection[str],
     pages: Pages,
 ) -> None:
-    """Raises Refused if a file has the new path, but for case and Unicode form, or if another
-    note has the new name.
-    """
+    """Raises Refused if something has the new path, or another note the new name."""
     others = set(files) - {old_path}
-    steps = {fold_path(path): path for path in others}
-    for path in others | {old_path}:
-        for folder in PurePosixPath(path).parents:
-            steps.setdefault(fold_path(folder.as_posix()), folder.as_posix())
-    there = steps.get(fold_path(new_path))
-    if there:
-        message = "{there} is there already."
-        if there != new_path:
-            message = (
-                "{there} is there already, and some systems take {path} for the same name."
-            )
-        hint = "Give another name, or rename that one first."
-        raise Refused(message, hint, there=there, path=new_path)
-    for folder in PurePosixPath(new_path).parents:
-        there = steps.get(fold_path(folder.as_posix()), folder.as_posix())
-        if there != folder.as_posix():
-            raise Refused(
-                "The folder {there} is there already, and some systems take "
-                "{folder} for the same name.",
-                "Write it as {there}.",
-                there=there,
-                folder=folder.as_posix(),
-            )
+    check_path_is_free(ws, old_path, new_path, others)
     stem = page or PurePosixPath(new_path).stem
     if link_key(stem) == link_key(pages.names.get(old_path) or PurePosixPath(old_path).stem):
         return

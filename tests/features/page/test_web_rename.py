@@ -113,7 +113,7 @@ def test_a_folder_is_renamed_after_a_list_and_undone(home: Home) -> None:
         assert "/rename?" not in server.shown("/folder")
         refused = server.post(page, new="team")
         assert refused.status_code == 403
-        assert "a folder team already" in refused.text and not agreed(refused.text)
+        assert "team is there already" in refused.text and not agreed(refused.text)
         shown = server.post(page, new="team/friends").text
         assert "<code>friends &amp; co/</code> becomes <code>team/friends/</code>" in shown
         assert "Files that move: 3." in shown and "&lt;team/friends/Ida.md&gt;" in shown

@@ -108,7 +108,7 @@ def test_in_a_real_vault_each_link_leads_to_its_note(
 
 
 REFUSED = {
-    ("people", "notes"): "a folder notes already",
+    ("people", "notes"): "notes is there already",
     ("people", "Home.md"): "ends like a note",
     ("people", "NOTES"): "notes is there already",
     ("people", "people/old"): "in people itself",
