@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import date
-from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from ...notes.blocks import without_code
@@ -72,19 +71,15 @@ def with_due_day(block: str, day: date | None, style: DueStyle, line_end: str) -
     A day that it has moves in its own form. A task without one gets its day in this style, at
     the end of its line, or below it with this `line_end`.
     """
-    pieces = _LINE_ENDS.split(block)
-    lines = pieces[::2]
-    ends = pieces[1::2]
-    mark = _find_in_lines(lines)
-    if not day:
-        while mark:
-            _remove_in_lines(mark, lines, ends)
-            mark = _find_in_lines(lines)
-    elif mark:
-        lines = with_day(mark, "\n".join(lines), day).split("\n")
-    else:
-        _add_in_lines(lines, ends, day, style, line_end)
-    return "".join(chain.from_iterable(zip_longest(lines, ends, fillvalue="")))
+    mark = _find_mark(block)
+    if day and mark:
+        return with_day(mark, block, day)
+    if day:
+        return _add_mark(block, day, style, line_end)
+    while mark:
+        block = _remove_mark(mark, block)
+        mark = _find_mark(block)
+    return block
 
 
 def _style_of(mark: DueMark, text: str) -> DueStyle:
@@ -93,29 +88,31 @@ def _style_of(mark: DueMark, text: str) -> DueStyle:
     return DueStyle(before, text[mark.date_start : mark.date_end], mark.behind)
 
 
-def _find_in_lines(lines: list[str]) -> DueMark | None:
-    return find_due_mark(cut_block(without_code("\n".join(lines)), 0))
+def _find_mark(block: str) -> DueMark | None:
+    plain = block.replace("\r\n", " \n").replace("\r", "\n")  # with the same offsets
+    return find_due_mark(cut_block(without_code(plain), 0))
 
 
-def _add_in_lines(
-    lines: list[str], ends: list[str], day: date, style: DueStyle, line_end: str
-) -> None:
+def _add_mark(block: str, day: date, style: DueStyle, line_end: str) -> str:
     """Adds a day in this style, to a task with 🔁 in that of the plugin that reads the sign."""
-    style = OBSIDIAN if REPEAT_SIGN in lines[0] else style
+    pieces = _LINE_ENDS.split(block, maxsplit=1)
+    line = pieces[0]
+    style = OBSIDIAN if REPEAT_SIGN in line else style
     if style.is_stamp:
-        lines.insert(1, _indent_below(lines[0]) + style.write(day))
-        ends.insert(0, ends[0] if ends else line_end)
+        end = pieces[1] if pieces[1:] else line_end
+        pieces[1:1] = [end, _indent_below(line) + style.write(day)]
     else:
-        lines[0] = _append_mark(lines[0], style.write(day))
+        pieces[0] = _append_mark(line, style.write(day))
+    return "".join(pieces)
 
 
-def _remove_in_lines(mark: DueMark, lines: list[str], ends: list[str]) -> None:
-    """Removes a mark, and its line if that has nothing else."""
-    text = "\n".join(lines)
-    row = text.count("\n", 0, mark.start)
-    lines[:] = mark.remove(text).split("\n")
-    if row and not lines[row].strip(" \t>"):
-        del lines[row], ends[row - 1]
+def _remove_mark(mark: DueMark, block: str) -> str:
+    """Removes a mark, and its line with the line end above if that has nothing else."""
+    before = _LINE_ENDS.split(block[: mark.start])
+    behind = _LINE_ENDS.split(block[mark.end :])
+    if before[1:] and not (before[-1] + behind[0]).strip(" \t>"):
+        del before[-2:], behind[0]
+    return "".join([*before, *behind])
 
 
 def _indent_below(line: str) -> str:
