@@ -41,6 +41,7 @@ from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import build_preference, take_filters
 from ..serving.failures import name_as_typed
+from ..serving.roles import not_published_error
 from ..verbs.brief import WEEK
 from ..verbs.brief_readers import Reader, brief_reader
 from ..verbs.browse import Listing, check_ids, find, get
@@ -232,7 +233,8 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
-        ws.access.require_files("The transcript of a session")
+        if ws.access.is_published:
+            raise not_published_error("The transcript of a session")
         listing = replace(listing, entries=TRANSCRIPTS.ask_only(ws, listing.entries))
     call.note_read(listing.entries)
     entries = [*map(with_versions_shown, listing.entries)]

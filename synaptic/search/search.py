@@ -194,6 +194,8 @@ def _load_model(ws: Workspace, *, wait: bool) -> str:
 
 def measure_recent_costs(ws: Workspace) -> Costs:
     """How long searches of this journal take on this machine, from its last CALLS_READ
-    searches.
+    searches; without any where none are counted.
     """
-    return measure_costs(ws.access.timed_searches(ws.index, CALLS_READ), time.time())
+    is_counted = not ws.access.is_published
+    calls = ws.index.counters.calls(searches=CALLS_READ) if is_counted else ()
+    return measure_costs(calls, time.time())

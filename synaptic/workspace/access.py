@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
 from ..models import Entry, Texts, frozen
 
 if TYPE_CHECKING:
-    from ..index.counters import TimedCall
     from ..index.index import Index
 
 Result = TypeVar("Result")
@@ -78,16 +77,9 @@ class Access:
         """The result of `run`. Published journals stay as they are while it runs."""
         return run()
 
-    def require_files(self, thing: str) -> None:
-        """Raises Refused for this thing where the files that it is made of lie elsewhere."""
-
     def why_index_in_memory(self, index: Index) -> str:
         """The reason why each process keeps its own index in memory, or ""."""
         return index.file.trouble
-
-    def timed_searches(self, index: Index, count: int) -> Sequence[TimedCall]:
-        """The last searches on this machine, with their times; none where none are counted."""
-        return index.counters.calls(searches=count)
 
     def hiding_after(self, moment: datetime) -> AbstractContextManager[Access] | None:
         """Returns a context with an access that hides entries with a later time than `moment`.

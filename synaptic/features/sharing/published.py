@@ -15,7 +15,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ...config import Config, make_clock
 from ...errors import IndexUnusable, InvalidArgument, NotFound, Refused
-from ...index.counters import TimedCall
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
 from ...index.publishing import published_consents
@@ -23,7 +22,6 @@ from ...index.rows import to_microseconds
 from ...journal.journal_files import JournalFiles
 from ...journal.trash import TrashedText
 from ...models import Entry, Texts, frozen
-from ...serving.roles import not_published_error
 from ...workspace.access import Access, IndexQuestion, Word
 from ...workspace.workspace import Workspace
 from .postgres import PostgresEngine
@@ -129,14 +127,8 @@ class Published(Access):
     def limit_to_journals(self, journals: Texts | None) -> Published:
         return replace(self, journals=journals)
 
-    def require_files(self, thing: str) -> None:
-        raise not_published_error(thing)
-
     def why_index_in_memory(self, index: Index) -> str:
         return ""
-
-    def timed_searches(self, index: Index, count: int) -> Sequence[TimedCall]:
-        return ()
 
     @contextmanager
     def hiding_after(self, moment: datetime) -> Iterator[Access]:
