@@ -35,7 +35,7 @@ from .journal_files import JournalFiles
 from .many_changes import BATCH
 from .moves import note_moves
 from .reverting import CannotUndo, hunk_of_splice, undo_change
-from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
+from .rewriting import rewrite_entries, rewrite_many_in_lock
 from .runs import FileEdit, Run, open_import_runs, open_rename_runs
 from .standing import UNDO, changes_of_run, list_standing_changes, records_of_run, verb_of_undo
 from .trash import TrashedText, file_hash
@@ -320,7 +320,7 @@ def _carry_out_edit(journal: Journal, edit: FileEdit, moved: FileMoves) -> bool:
     if here == edit.before and edit.before != edit.after:
         with suppress(Changed):
             change = partial(_bytes_after, edit)
-            rewrite_entries_in_lock(journal, path, change, keep=False)
+            rewrite_entries(journal, path, change, keep=False)
             here = edit.after
     if here and edit.path != edit.to and not is_moved:
         with suppress(Refused):

@@ -40,11 +40,14 @@ RewriteFile = Callable[[bytes, ParsedFile], bytes | None]
 @dataclass(frozen=True, kw_only=True)
 class _Rewritten(Draft):
     """The bytes of a file in which the texts of some entries were replaced or removed, and
-    the changes of its entries.
+    the changes of its entries. `stays` are the ids whose copies in `done/` are still right.
+    With `comes_back` it takes a change back.
     """
 
     replaced: list[Entry]
     written: list[WrittenEntry]
+    stays: Collection[str] = ()
+    comes_back: bool = False
 
 
 class Rewrite(NamedTuple):
@@ -57,19 +60,6 @@ class Rewrite(NamedTuple):
 
 
 def rewrite_entries(
-    journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
-) -> Rewrite:
-    """Replaces or removes the texts of entries in a file by `change`; returns what it did.
-
-    With `keep` their old texts go to the trash, each as the text of its entry, so that it can
-    be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
-    Busy, Changed when the file changes during each try, and JournalError.
-    """
-    with journal.writing():
-        return rewrite_entries_in_lock(journal, path, change, keep=keep)
-
-
-def rewrite_entries_in_lock(
     journal: Journal,
     path: str,
     change: RewriteFile,
@@ -79,17 +69,21 @@ def rewrite_entries_in_lock(
     mode: int | None = None,
     moved: Mapping[str, str] = MappingProxyType({}),
 ) -> Rewrite:
-    """Does what `rewrite_entries` does for a caller that holds the write lock. With
-    `comes_back` it takes a change back: a file that is gone is made anew, with this `mode`, and
-    entries that come back are no longer missed. `moved` are the files in which entries that
-    leave this one stand now, by id.
-    """
+    """Replaces or removes the texts of entries in a file by `change`; returns what it did. The
+    caller holds the write lock.
 
+    With `keep` their old texts go to the trash, each as the text of its entry, so that it can
+    be restored. With `comes_back` it takes a change back: a file that is gone is made anew,
+    with this `mode`, and entries that come back are no longer missed. `moved` are the files in
+    which entries that leave this one stand now, by id.
+
+    Raises what `change` raises, NotFound, Refused for a file that is only read, Changed when
+    the file changes during each try, and JournalError.
+    """
     make = _rewriting(
         journal, path, change, keep=keep, comes_back=comes_back, mode=mode, moved=moved
     )
-    draft = journal.writer.change(path, make)
-    return _end_rewrite(journal, path, draft, comes_back=comes_back, moved=moved)
+    return _end_rewrite(journal, journal.writer.change(path, make))
 
 
 def rewrite_many_in_lock(
@@ -100,8 +94,8 @@ def rewrite_many_in_lock(
     """
     makes = {path: _changing_bytes(journal, path, change) for path, change in changes.items()}
     drafts = change_many(journal.writer, makes)
-    for path, draft in drafts.items():
-        _end_rewrite(journal, path, draft)
+    for draft in drafts.values():
+        _end_rewrite(journal, draft)
     return drafts.keys()
 
 
@@ -133,7 +127,7 @@ def _rewriting(
     mode: int | None = None,
     moved: Mapping[str, str] = MappingProxyType({}),
 ) -> Make[_Rewritten | None]:
-    """Makes the draft of a rewritten file, as `rewrite_entries_in_lock` wants it."""
+    """Makes the draft of a rewritten file, as `rewrite_entries` wants it."""
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status and not comes_back:
@@ -169,12 +163,19 @@ def _rewriting(
             piece = _note_place(piece, was, data, new, text)
             pieces += [*replaced_copy(journal, entry.id, entry.title, new, block), piece]
             comes |= {entry.id} & after.keys()
-        saved = _texts_to_save(journal, path, {id: after[id] for id in comes})
+        saved = tuple(_texts_to_save(journal, path, {id: after[id] for id in comes}))
         if keep:
             journal.trash.put(*pieces)
-        written = list(_compare(path, was, now))
+        elsewhere = {id for id, new_path in moved.items() if new_path != path}
         return _Rewritten(
-            rest, tuple(saved), mode, in_trash=keep, replaced=replaced, written=written
+            rest,
+            saved,
+            mode,
+            in_trash=keep,
+            comes_back=comes_back,
+            replaced=replaced,
+            written=list(_compare(path, was, now)),
+            stays={text.id for text in saved} | elsewhere,
         )
 
     return make
@@ -191,24 +192,15 @@ def _texts_to_save(
             yield journal.saved_text(path, id, normalize_block(block))
 
 
-def _end_rewrite(
-    journal: Journal,
-    path: str,
-    draft: _Rewritten | None,
-    *,
-    comes_back: bool = False,
-    moved: Mapping[str, str] = MappingProxyType({}),
-) -> Rewrite:
+def _end_rewrite(journal: Journal, draft: _Rewritten | None) -> Rewrite:
     """Says what was written, and lets the trash and the copies in `done/` follow."""
     if not draft:
         return Rewrite([], [])
-    elsewhere = {id for id, new_path in moved.items() if new_path != path}
-    stays = {text.id for text in draft.saved} | elsewhere
-    for written in draft.written if comes_back else ():
-        if written.after and not written.before and written.after.id not in stays:
+    for written in draft.written if draft.comes_back else ():
+        if written.after and not written.before and written.after.id not in draft.stays:
             mark_not_missed(journal.trash, written.after.id, (*UNDOABLE, *OF_EDITOR))
     for entry in draft.replaced:
-        if entry.id not in stays and journal.saved.path_of(entry.id).exists():
+        if entry.id not in draft.stays and journal.saved.path_of(entry.id).exists():
             with suppress(OSError):  # the file is written: the edit has succeeded
                 journal.saved.forget(entry.id)
     return Rewrite(draft.replaced, draft.written)

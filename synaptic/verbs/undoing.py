@@ -19,7 +19,7 @@ from ..journal.changelog import NO_FILE, Deed, FileChange, hash_or_none, make_re
 from ..journal.comments import find_ids
 from ..journal.renames import MANY_EDITS
 from ..journal.reverting import CannotUndo, find_spans, undo_change
-from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
+from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.standing import (
     UNDO,
     LoggedRun,
@@ -359,7 +359,7 @@ def _take_files_back(
         )
         moved |= dict.fromkeys(after - before, path)
     for path, plan in changed.items():
-        rewrite = rewrite_entries_in_lock(
+        rewrite = rewrite_entries(
             ws.own_journal,
             path,
             _change_between(path, plan.present, plan.wanted),
