@@ -195,6 +195,14 @@ def test_a_preference_stays_in_force_and_no_agent_changes_it(home: ForkedHome) -
     assert home.ask("doctor")["ok"]
 
 
+def test_notes_of_two_folders_that_differ_in_capitals_can_be_renamed(ws: Workspace) -> None:
+    for path in ("Books/Amber.md", "books/Lilith.md"):
+        put(ws, path, "x\n")
+    for name, new in (("Amber", "Corwin"), ("Lilith", "Adam")):
+        rename(ws, name, new)
+    assert {path.name for path in ws.config.journal.rglob("*.md")} == {"Corwin.md", "Adam.md"}
+
+
 REFUSED: dict[tuple[str, str], str] = {
     ("Roger Zelazny", "AMBER"): "has the name 'AMBER' already",
     ("Roger Zelazny", "books/amber"): "some systems take",
