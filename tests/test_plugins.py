@@ -77,7 +77,9 @@ class Installed:
     def __init__(self, folder: Path, packages: Path, **replaced: str) -> None:
         self.home = folder / "home"
         self.packages = folder / "packages"
-        shutil.copytree(packages, self.packages)
+        # compiled modules pass for those of a text as long that is written in the same second
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(packages, self.packages, ignore=compiled)
         for module, text in replaced.items():
             (self.packages / NAME / f"{module}.py").write_text(text)
 
