@@ -172,6 +172,7 @@ def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(
         page.goto(ALL[name])
         if name == "edit":  # its preview, which comes later, is reached, too
             expect(page.locator("#preview")).not_to_be_empty()
+        expect(page.locator("[hx-get='/templates']:empty")).to_have_count(0)  # nor its menu
         page.evaluate(
             f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null"
         )
