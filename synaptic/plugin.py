@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .index.rows import Stored
     from .journal.standing import LoggedRun
-    from .models import Entry, Json, Receipt, Texts
+    from .models import Entry, Json, Receipt, Task, Texts
     from .workspace.importable import PlannedImport
     from .workspace.many_edits import EditPlan
     from .workspace.workspace import Workspace
@@ -213,9 +213,9 @@ BEGIN_DAY: Door[[Workspace, datetime], str] = Door("begin_day")
 """Begins the note of a day that is not there yet by the vault's template, before its first save
 and before `today` opens it: the path of the note, "" where nothing was begun.
 """
-TICK_OR_OPEN: Door[[Workspace, TaskPlace, bool], Ticked] = Door("tick_or_open")
+TICK_OR_OPEN: Door[[Workspace, Task | TaskPlace, bool], Ticked] = Door("tick_or_open")
 """Marks a task, or an entry that is due as a whole, as done or open, for the page."""
-MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")
+MOVE_TASK: Door[[Workspace, Task | TaskPlace, str], Rescheduled] = Door("move_task")
 """Moves a task, or an entry that is due as a whole, to another day, for the page."""
 FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")
 """The text of a new entry that is this task, due on that day, for the page."""

@@ -263,7 +263,7 @@ def test_a_row_without_this_machines_mark_confirms_nothing(
     assert in_force(ws) == []
     if way == "another machine":
         return
-    new, unmarked = rules.newly_waiting(ws, within_s=9)
+    new, unmarked = rules.newly_waiting(ws)
     assert unmarked == 1 and TEXT not in [one.title for one in new]
     if way == "shown key":
         with pytest.raises(JournalError, match="only you can read"):
@@ -271,7 +271,7 @@ def test_a_row_without_this_machines_mark_confirms_nothing(
         key_path().chmod(0o600)
         assert in_force(ws) == [TEXT]
         return
-    assert rules.newly_waiting(ws, within_s=9) == ((), 0)
+    assert rules.newly_waiting(ws) == ((), 0)
     rules.confirm(ws, next(one for one in rules.list_waiting(ws) if one.title == TEXT))
     assert in_force(ws) == [TEXT]
     assert stat.S_IMODE(key_path().stat().st_mode) == 0o600
