@@ -248,9 +248,8 @@ async def _change_devices(request: Request) -> Response:
         site.devices.add, _browser_name(request), grant=session.grant
     )
     _end_session_with_key(request, session, device)
-    redirect_with_message(
-        request, "/", translate("This browser stays logged in for 30 days after each visit.")
-    )
+    message = translate("This browser stays logged in for 30 days after each visit.")
+    redirect_with_message(request, "/", message)
     return _respond_with_key(request, key)
 
 

@@ -46,6 +46,7 @@ from .site import (
     Page,
     Values,
     code_to_html,
+    offer_undo_of_run,
     page,
     read_form,
     redirect_with_message,
@@ -135,9 +136,8 @@ async def _begin_day_page(request: Request) -> Response:
     message = (
         translate("Begun as your template says.") if run else translate("It is there already.")
     )
-    return redirect_with_message(
-        request, f"/edit?{urlencode({'path': path})}", message, moved=run
-    )
+    where = f"/edit?{urlencode({'path': path})}"
+    return redirect_with_message(request, where, message, offer_undo_of_run(run))
 
 
 def _note_to_edit(ws: Workspace, day: datetime) -> str:

@@ -36,6 +36,8 @@ from .site import (
     Page,
     http_status,
     is_owner,
+    offer_restore,
+    offer_undo_of_run,
     page,
     read_form,
     redirect_with_message,
@@ -43,7 +45,7 @@ from .site import (
     run_verb,
     site_of,
 )
-from .translation import localize_sentence, mark_text, translate
+from .translation import mark_text, translate
 
 
 def _is_one_task(entry: Entry) -> bool:
@@ -116,11 +118,10 @@ async def _edit_file_page(request: Request) -> Response:
             message = translate(SAME["nothing changed"])
             if replaced:
                 message = translate("Saved in %(path)s.", path=path)
-            message = localize_sentence(join_sentences([message, *notices, *files.remarks]))
+            message = join_sentences([message, *notices, *files.remarks])
             where = f"/entry/{there}" if there else "/"
-            return redirect_with_message(
-                request, where, message, undo=undo, file=translate("the text before")
-            )
+            offers = offer_restore(undo, translate("the text before"))
+            return redirect_with_message(request, where, message, offers)
         except SynapticError as refused:
             form["text"] = files.draft
             error = refused
@@ -255,7 +256,7 @@ async def _tick_task(request: Request) -> Response:
     if ticked.next_day:
         day = format_date(ticked.next_day)
         message = translate("Ticked, and due again on %(day)s: %(task)s.", day=day, task=task)
-    return redirect_with_message(request, where, message, moved=ticked.undo)
+    return redirect_with_message(request, where, message, offer_undo_of_run(ticked.undo))
 
 
 TICKED = {True: mark_text("Ticked: %(task)s."), False: mark_text("Open again: %(task)s.")}
@@ -272,7 +273,7 @@ def _say_moved(request: Request, where: str, moved: Rescheduled) -> Response:
     """Redirects with the new day of a task, and an undo."""
     values = {"day": format_date(moved.day), "task": say_rules(remove_due_date(moved.text))}
     message = translate(MOVED[bool(moved.undo), bool(moved.day)], **values)
-    return redirect_with_message(request, where, message, moved=moved.undo)
+    return redirect_with_message(request, where, message, offer_undo_of_run(moved.undo))
 
 
 async def _take_last_back(request: Request) -> Response:
@@ -295,7 +296,8 @@ async def _take_last_back(request: Request) -> Response:
     if undone.stay:
         stay = ", ".join(path for path, _ in undone.stay)
         message += " " + translate("Changed since, and left alone: %(files)s.", files=stay)
-    return redirect_with_message(request, where, message, undone=undone.run)
+    offers = offer_undo_of_run(undone.run, translate("Do it again"))
+    return redirect_with_message(request, where, message, offers)
 
 
 VERBS = {

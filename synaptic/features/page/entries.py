@@ -58,11 +58,14 @@ from .repeat_words import say_rules
 from .replacing import keep_close
 from .site import (
     TEMPLATES,
+    Offer,
     Page,
     Values,
     find_nearby,
     http_status,
     is_owner,
+    offer_restore,
+    offer_undo_of_run,
     page,
     read_form,
     redirect_with_message,
@@ -71,7 +74,7 @@ from .site import (
     session_of,
     site_of,
 )
-from .translation import localize_sentence, mark_text, translate
+from .translation import mark_text, translate
 from .unlinked import find_mentions
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -396,21 +399,22 @@ async def _redirect_after_save(
     asks = not session.was_asked_to_stay and may_stay_logged_in(request, session)
     session.was_asked_to_stay = True
     notices = [message, *receipt.notices]
+    offers = []
     if receipt.old_title:
         notices[-1] = translate("Links to its old title lead nowhere now.")
+        fields = {"title": receipt.old_title}
+        label = translate("Change the links, too")
+        offers.append(Offer(f"/entry/{receipt.id}/relink", fields, label, key="l"))
     near, leaning = ([one.id for one in ones] for ones in (receipt.near, receipt.leaning))
     close = await run_verb(request, keep_close, receipt.id, near) if near else ()
     return redirect_with_message(
         request,
         where,
-        localize_sentence(join_sentences(notices)),
-        undo=undo,
-        file=translate("the text before"),
+        join_sentences(notices),
+        [*offers, *offer_undo_of_run(run), *offer_restore(undo, translate("the text before"))],
         look=look,
-        moved=run,
-        near=await run_verb(request, find_nearby, receipt.id, close, leaning),
+        nearby=await run_verb(request, find_nearby, receipt.id, close, leaning),
         asks_to_stay=asks and not session.device,
-        unlinked=(receipt.id, receipt.old_title) if receipt.old_title else None,
     )
 
 
@@ -431,13 +435,9 @@ async def _delete_page(request: Request) -> Response:
     if not is_deletion_agreed(form, entry):
         return await ask_before_delete(request, entry, back=f"/entry/{entry.id}")
     await run_verb(request, removing.delete, entry.id, confirms=True)
-    return redirect_with_message(
-        request,
-        "/",
-        format_deleted(entry),
-        undo=entry.id,
-        file=path_deleted_with(entry) or translate("“%(title)s”", title=one_line(entry.title)),
-    )
+    file = path_deleted_with(entry) or translate("“%(title)s”", title=one_line(entry.title))
+    offers = offer_restore(entry.id, file)
+    return redirect_with_message(request, "/", format_deleted(entry), offers)
 
 
 async def _delete_question(request: Request) -> Response:
@@ -521,7 +521,7 @@ async def _purge_entry(request: Request) -> Response:
         )
     receipt = await run_verb(request, removing.delete, id, purge=True, confirms=True)
     message = translate("Deleted for good: the trash and the earlier texts hold it no more.")
-    message = localize_sentence(join_sentences([message, *receipt.notices]))
+    message = join_sentences([message, *receipt.notices])
     return redirect_with_message(request, "/deleted", message)
 
 
@@ -531,7 +531,7 @@ async def _restore_entry(request: Request) -> Response:
         request, removing.restore, request.path_params["id"], confirms=True
     )
     message = translate("Restored in %(path)s.", path=receipt.path)
-    message = localize_sentence(join_sentences([message, *receipt.notices]))
+    message = join_sentences([message, *receipt.notices])
     return redirect_with_message(request, f"/entry/{receipt.id}", message)
 
 
@@ -562,11 +562,8 @@ async def _open_in_editor(request: Request) -> Response:
         )
     there = entry.there
     path = await run_verb(request, _place_to_open, there.path)
-    return redirect_with_message(
-        request,
-        f"/entry/{entry.id}",
-        f"{_open_file_in_editor(path, there.line)} {path}:{there.line}",
-    )
+    message = f"{_open_file_in_editor(path, there.line)} {path}:{there.line}"
+    return redirect_with_message(request, f"/entry/{entry.id}", message)
 
 
 def _place_to_open(ws: Workspace, path: str) -> Path:

@@ -117,8 +117,8 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 class Visitor:
     """A browser session. `granted()` is False once the permission behind it has ended.
 
-    `notice` is for the next page: what it says, and as `undo` the id that it offers to restore,
-    with its file where that is gone. `device` is the id of a browser that stays logged in.
+    `notice` has the values by which the next page says what was done. `device` is the id of a
+    browser that stays logged in.
     `journals` are those that it may read, None for all. `box` names the folder with the files
     of this browser's drafts; empty if it may not write. `grant` is the hash of the token with
     which it logged in. `was_asked_to_stay`: a page asked whether it shall stay logged in.

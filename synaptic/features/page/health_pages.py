@@ -28,9 +28,12 @@ from .day_texts import begin_of_week
 from .entries import ask_before_delete, format_deleted, is_deletion_agreed
 from .following import follower_of
 from .site import (
+    Offer,
     Page,
     Values,
     find_nearby,
+    offer_restore,
+    offer_undo_of_rename,
     page,
     read_form,
     redirect_with_message,
@@ -147,15 +150,16 @@ async def _answer_finding(request: Request) -> Response:
     if chosen == "mend":
         note = await run_verb(request, ENTRY_OF_FINDING.ask_only, key, chosen)
         done = await run_verb(request, mend_links, note.path, confirms=True)
-        return redirect_with_message(request, where, message, renamed=done.run)
+        return redirect_with_message(request, where, message, offer_undo_of_rename(done.run))
     receipt = await run_verb(request, ANSWER_FINDING.ask_only, key, chosen)
     if isinstance(receipt, SettledReceipt):
-        return redirect_with_message(request, where, message, undo_finding=receipt.undo)
-    undo = receipt.id if receipt and chosen != UNDO_CHOICE else ""
+        undo = Offer("/review", {"finding": receipt.undo, "answer": UNDO_CHOICE})
+        return redirect_with_message(request, where, message, [undo])
+    offers = offer_restore(receipt.id) if receipt and chosen != UNDO_CHOICE else ()
     leaning = [one.id for one in receipt.leaning] if receipt else []
     saved, others = form.get("saved", ""), form.get("others", "").split()
     nearby = await run_verb(request, find_nearby, saved, others, leaning)
-    return redirect_with_message(request, where, message, undo=undo, near=nearby)
+    return redirect_with_message(request, where, message, offers, nearby=nearby)
 
 
 def _titles_of_pair(ws: Workspace, key: str) -> dict[str, str]:

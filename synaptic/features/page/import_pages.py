@@ -33,6 +33,7 @@ from .site import (
     TEMPLATES,
     Page,
     http_status,
+    offer_undo_of_run,
     page,
     read_form,
     redirect_with_message,
@@ -230,7 +231,8 @@ async def _import_files(request: Request, seen: str) -> Response:
         message += " " + translate("What did not come is named below.")
     days = planned.preview.days
     look = f"/day/{days[-1]}" if days else ""
-    return redirect_with_message(request, "/import", message, moved=done.run, look=look)
+    offers = offer_undo_of_run(done.run)
+    return redirect_with_message(request, "/import", message, offers, look=look)
 
 
 def _plan_import(ws: Workspace, *, folder: Path) -> PlannedImport:

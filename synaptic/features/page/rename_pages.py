@@ -24,6 +24,7 @@ from ...workspace.workspace import Workspace
 from .site import (
     Page,
     http_status,
+    offer_undo_of_rename,
     page,
     read_form,
     redirect_with_message,
@@ -150,7 +151,7 @@ def _redirect_to_renamed(
         where = f"/tag/{quote(slug_tag(new))}"
     if named.id:
         where = f"/entry/{plan.ids.get(named.id, named.id)}"
-    return redirect_with_message(request, where, message, renamed=done.run)
+    return redirect_with_message(request, where, message, offer_undo_of_rename(done.run))
 
 
 async def _link_mention(request: Request) -> Response:
@@ -160,9 +161,8 @@ async def _link_mention(request: Request) -> Response:
     plan = await run_verb(request, plan_mention_link, id, source)
     done = await run_verb(request, make_edits, plan)
     message = translate("Linked in %(path)s.", path=plan.edits[0].path)
-    return redirect_with_message(
-        request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
-    )
+    where = f"/entry/{plan.ids.get(id, id)}"
+    return redirect_with_message(request, where, message, offer_undo_of_rename(done.run))
 
 
 async def _link_old_title(request: Request) -> Response:
@@ -173,9 +173,8 @@ async def _link_old_title(request: Request) -> Response:
     done = await run_verb(request, make_edits, plan)
     counts = {"lines": len(plan.lines), "files": plan.file_count}
     message = translate("Changed lines: %(lines)s, in files: %(files)s.", **counts)
-    return redirect_with_message(
-        request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
-    )
+    where = f"/entry/{plan.ids.get(id, id)}"
+    return redirect_with_message(request, where, message, offer_undo_of_rename(done.run))
 
 
 async def _undo_page(request: Request) -> Response:

@@ -116,8 +116,7 @@ async def _save_search(request: Request) -> Response:
     name = form.get("name", "")
     notices = await run_verb(request, save_search, name, address)
     message = translate("Saved as a link in %(note)s.", note=NOTE)
-    message = localize_sentence(join_sentences([message, *notices]))
-    return redirect_with_message(request, address, message)
+    return redirect_with_message(request, address, join_sentences([message, *notices]))
 
 
 def filters_in_address(asked: QueryParams) -> Values:

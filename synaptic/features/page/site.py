@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -294,9 +295,6 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
-        "asks_to_stay": False,
-        "unlinked": None,
-        "nearby": None,
         "waits": request.app.state.follower.waits,
         "held": _name_of_held_key(request),
         "site": site_of(request),
@@ -411,35 +409,52 @@ def _name_entry(entry: Entry) -> Named:
     return Named(entry.id, title, day, shorten(words.lstrip(" .,:;!?–-"), MOST_WORDS))
 
 
+@frozen
+class Offer:
+    """A button beside a message: it sends a form with these fields to a path. `label` is its
+    text, "Undo" without one.
+    """
+
+    path: str
+    fields: Values
+    label: str = ""
+    key: str = "u"
+
+
+def offer_restore(id: str, file: str = "") -> list[Offer]:
+    """The undo of a change of the entry `id`, by the name of what comes back; none without an
+    id.
+    """
+    label = translate("Undo: bring back %(file)s", file=file) if file else ""
+    return [Offer(f"/entry/{id}/restore", {}, label)] if id else []
+
+
+def offer_undo_of_run(run: str, label: str = "") -> list[Offer]:
+    """The undo of a run that the log of changes names; none without a run."""
+    return [Offer("/undo", {"run": run}, label)] if run else []
+
+
+def offer_undo_of_rename(run: str) -> list[Offer]:
+    return [Offer(f"/renamed/{quote(run)}/undo", {})]
+
+
 def redirect_with_message(
     request: Request,
     where: str,
     message: str,
+    offers: Sequence[Offer] = (),
     *,
-    undo: str = "",
-    undo_finding: str = "",
-    file: str = "",
     look: str = "",
-    renamed: str = "",
-    moved: str = "",
-    undone: str = "",
-    near: Nearby | None = None,
+    nearby: Nearby | None = None,
     asks_to_stay: bool = False,
-    unlinked: tuple[str, str] | None = None,
 ) -> Response:
-    """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
-    choice in a finding of a review, a rename by its name `renamed`, the run that `moved` or
-    ticked a task, or the run `undone` that took another back; names the entries that are `near`
-    the one it is about; with `asks_to_stay` it asks whether this browser shall stay logged in.
-    Where links to the old title of an entry lead nowhere, `unlinked` is (its id, that title),
-    and it offers to change them.
+    """Redirects to a page that shows `message`, with a link to `look` at it and what it offers,
+    and the entries `nearby`; with `asks_to_stay` it asks whether this browser shall stay logged
+    in.
     """
-    notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
-    notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
-    notice |= {"moved": moved, "undone": undone}
-    notice |= {"asks_to_stay": asks_to_stay, "unlinked": unlinked}
     session = session_of(request)
-    session.notice = notice
+    session.notice = {"said": message, "offers": offers, "look": look, "nearby": nearby}
+    session.notice["asks_to_stay"] = asks_to_stay
     versions = getattr(request.state, "versions", "")
     if versions:
         session.saves += 1
