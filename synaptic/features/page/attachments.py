@@ -21,7 +21,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
-from ...errors import NotFound, SynapticError, join_sentences
+from ...errors import NotFound, SynapticError
 from ...files import open_regular_file
 from ...filters import Filters
 from ...journal.draft_files import DraftFiles
@@ -47,8 +47,8 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .flavours import part_of_target
 from .rendering import link_targets_in
-from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
-from .translation import localize_sentence, translate
+from .site import Page, answer_error, page, read_form, run_verb, session_of, site_of
+from .translation import translate
 
 PART_BYTES = 65_536
 Result = TypeVar("Result")
@@ -272,8 +272,7 @@ async def _add_to_draft(request: Request) -> Response:
     try:
         links = await Attachments(request, "").add_uploads()
     except SynapticError as error:
-        text = localize_sentence(join_sentences([error.message, error.hint]))
-        return PlainTextResponse(text, http_status(error))
+        return answer_error(error)
     return PlainTextResponse(links)
 
 

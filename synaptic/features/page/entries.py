@@ -69,6 +69,7 @@ from .site import (
     page,
     read_form,
     redirect_with_message,
+    refuse_reader,
     return_address,
     run_verb,
     session_of,
@@ -441,11 +442,7 @@ async def _delete_page(request: Request) -> Response:
 
 
 async def _delete_question(request: Request) -> Response:
-    if session_of(request).read_only:
-        raise Refused(
-            translate("This page is read-only."),
-            translate("Log in with a token that may write."),
-        )
+    refuse_reader(request)
     id = request.path_params["id"]
     try:
         [entry] = (await run_verb(request, browse.get, [id])).entries
@@ -500,11 +497,7 @@ def format_deleted(entry: Entry) -> str:
 
 
 async def _deleted_page(request: Request) -> Response:
-    if session_of(request).read_only:
-        raise Refused(
-            translate("What was deleted is shown to those who may write."),
-            translate("Log in with a token that may write."),
-        )
+    refuse_reader(request)
     return await page(
         request, "deleted.html", gone=await run_verb(request, removing.deleted_entries)
     )

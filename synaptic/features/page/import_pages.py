@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import InvalidArgument, NotFound, Refused, SynapticError
+from ...errors import InvalidArgument, NotFound, SynapticError
 from ...journal.disk import disk_errors, make_dirs, make_state_dir
 from ...journal.draft_files import DraftFiles
 from ...journal.imports import UPLOADS
@@ -37,6 +37,7 @@ from .site import (
     page,
     read_form,
     redirect_with_message,
+    refuse_reader,
     run_slow_verb,
     run_verb,
     session_of,
@@ -78,12 +79,8 @@ async def _import_page(request: Request) -> Response:
     """Asks for files; shows what an import of the sent ones would do, and does it where the
     form agrees.
     """
+    refuse_reader(request)
     session = session_of(request)
-    if session.read_only:
-        raise Refused(
-            translate("This page is read-only."),
-            translate("Log in with a token that may write."),
-        )
     error = None
     preview = None
     seen = ""

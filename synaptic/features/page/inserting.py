@@ -6,11 +6,10 @@ from itertools import takewhile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from ...errors import Refused, SynapticError, join_sentences
+from ...errors import SynapticError
 from ...plugin import DATE_TASK
 from .filling import fill_template, find_templates
-from .site import Page, http_status, page, read_form, run_verb, session_of
-from .translation import localize_sentence, translate
+from .site import Page, answer_error, page, read_form, refuse_reader, run_verb, session_of
 
 
 async def _templates_menu(request: Request) -> Response:
@@ -26,11 +25,7 @@ async def _filled_template(request: Request) -> Response:
     asked = request.query_params
     moment = f"{asked.get('date', '')} {asked.get('time', '')}".strip()
     try:
-        if session_of(request).read_only:
-            raise Refused(
-                translate("This page is read-only."),
-                translate("Log in with a link that may write."),
-            )
+        refuse_reader(request)
         text = await run_verb(
             request,
             fill_template,
@@ -39,8 +34,7 @@ async def _filled_template(request: Request) -> Response:
             moment=moment if asked.get("date") else "",
         )
     except SynapticError as error:
-        text = localize_sentence(join_sentences([error.message, error.hint]))
-        return PlainTextResponse(text, http_status(error))
+        return answer_error(error)
     return PlainTextResponse(text)
 
 
@@ -57,8 +51,7 @@ async def _dated_task(request: Request) -> Response:
     try:
         new = await run_verb(request, DATE_TASK.ask_only, *place)
     except SynapticError as error:
-        reason = localize_sentence(join_sentences([error.message, error.hint]))
-        return PlainTextResponse(reason, http_status(error))
+        return answer_error(error)
     new = new or f"{before} {day}{after}"
     start = _count_same(old, new)
     same = _count_same(reversed(old[start:]), reversed(new[start:]))

@@ -16,11 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...config import load_config
-from ...errors import NotFound, Refused, Sentence, SynapticError
+from ...errors import NotFound, Refused, Sentence, SynapticError, join_sentences
 from ...files import real_path
 from ...journal.changelog import Actor, acting
 from ...kinds import KINDS
@@ -215,6 +215,15 @@ def is_owner(request: Request) -> bool:
     """True for the owner of the journal, who may write: no token opened this session."""
     session = session_of(request)
     return not (session.grant or session.read_only or site_of(request).worker.is_published)
+
+
+def refuse_reader(request: Request) -> None:
+    """Raises Refused for a visitor who only reads."""
+    if session_of(request).read_only:
+        raise Refused(
+            translate("This page is read-only."),
+            translate("Log in with a token that may write."),
+        )
 
 
 def _limit_to_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
@@ -469,6 +478,12 @@ async def show_error(request: Request, error: Exception) -> Response:
             translate("There is no page at this address."), translate("The start page is at /.")
         )
     return await page(request, "error.html", http_status(error), error=error)
+
+
+def answer_error(error: SynapticError) -> Response:
+    """Answers a script with what an error says."""
+    text = localize_sentence(join_sentences([error.message, error.hint]))
+    return PlainTextResponse(text, http_status(error))
 
 
 def http_status(error: SynapticError | None) -> int:
