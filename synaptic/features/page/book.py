@@ -316,7 +316,7 @@ def _book_pieces(plan: Plan, style: BookStyle, ask: Ask, progress: Progress) -> 
             day = planned.date
             html += _day_start(day)
         progress.lost |= dict.fromkeys(entry.lost)
-        yield f"{html}{entry.html}", entry.files
+        yield f"{html}{entry.text}", entry.files
     html = "</section></section>" if month is not None else ""
     sums = ask(partial(_sum_hours, selection=plan.selection))
     end = TEMPLATES.get_template("book_end.html").render(lost=progress.lost, sums=sums)

@@ -13,7 +13,7 @@
 import re
 import time
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -93,12 +93,11 @@ class PictureStyle:
 
 @frozen
 class BookEntry:
-    """An entry as HTML, the pictures that lie beside it by their names, and the names of those
-    that could not be read.
+    """An entry as HTML or Markdown, the pictures that lie beside the file by their names, and
+    the names of those that could not be read.
     """
 
-    id: str
-    html: str
+    text: str
     files: Mapping[str, bytes]
     lost: Texts
 
@@ -120,6 +119,24 @@ def within_step(items: Iterable[Item]) -> Iterator[Item]:
         if number and time.monotonic() > until:
             return
         yield item
+
+
+def make_entries(
+    items: Iterable[Item], make: Callable[[Item], BookEntry | None]
+) -> list[BookEntry | None]:
+    """Makes entries of the first of these items, as many as STEP_S and STEP_BYTES allow, at
+    least one.
+    """
+    entries: list[BookEntry | None] = []
+    size = 0
+    for item in within_step(items):
+        if size > STEP_BYTES:
+            break
+        entry = make(item)
+        if entry:
+            size += len(entry.text) + sum(map(len, entry.files.values()))
+        entries.append(entry)
+    return entries
 
 
 def plan_entries(
@@ -162,16 +179,9 @@ def render_entries(
     texts = in_step(ws, lambda _: _render_texts(ws, ids, inside))
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
-    entries: list[BookEntry | None] = []
-    size = 0
-    for text in within_step(texts):
-        if size > STEP_BYTES:
-            break
-        entry = text and _BookRendering(text, style, shelf, listing).entry()
-        if entry:
-            size += len(entry.html) + sum(map(len, entry.files.values()))
-        entries.append(entry)
-    return entries
+    return make_entries(
+        texts, lambda text: text and _BookRendering(text, style, shelf, listing).entry()
+    )
 
 
 def read_with_text(ws: Workspace, ids: Sequence[str]) -> dict[str, Entry]:
@@ -352,7 +362,7 @@ class _BookRendering:
             later=self.text.later,
             due=format_date(entry.due, False) if entry.due else "",
         )
-        return BookEntry(entry.id, html, self.files, tuple(self.lost))
+        return BookEntry(html, self.files, tuple(self.lost))
 
     def _replace_element(self, element: re.Match[str]) -> str:
         """Returns an element of the page's HTML as it stands in the book."""
@@ -387,10 +397,7 @@ class _BookRendering:
         if not name:
             return ""  # the note had an address that the page does not allow
         opened = find_file(self.shelf, name, path, self.listing)
-        picture = None
-        if opened:
-            with opened[2] as file:
-                picture = shrink_picture(file, self.style.edge)
+        picture = shrink_picture(opened and opened[2], self.style.edge)
         words = attributes.get("alt") or name
         if not picture:
             self.lost.append(unquote(name))
@@ -400,8 +407,7 @@ class _BookRendering:
             source = f"data:{picture.media_type};base64,{data}"
         else:
             digest = blake2b(picture.data, digest_size=8).hexdigest()
-            suffix = picture.media_type.rpartition("/")[2].replace("jpeg", "jpg")
-            source = f"{PICTURES}/{digest}.{suffix}"
+            source = f"{PICTURES}/{digest}.{picture.suffix}"
             self.files[source] = picture.data
         width, height = str(picture.width), str(picture.height)
         if attributes.get("width"):  # the note states one

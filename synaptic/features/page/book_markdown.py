@@ -6,7 +6,7 @@ What is picked, in which order, and what is private or empty is as in the book o
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from posixpath import basename, splitext
 from urllib.parse import quote
 
 from ...journal.shelf import FileListing, ServableFiles, files_by_name, linked_files
-from ...models import Entry, Texts, frozen
+from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.link_places import LinkPlace
 from ...notes.picture_kinds import is_picture_name
@@ -23,7 +23,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments
 from .book import EDGES, RENDERED, Ask, BookStyle, Piece, Plan, Progress, contents, run_steps
-from .book_entries import STEP_BYTES, read_with_text, within_step
+from .book_entries import BookEntry, make_entries, read_with_text
 from .book_pictures import shrink_picture
 from .day_texts import heading_and_text
 from .exporting import make_unique_name
@@ -34,17 +34,6 @@ _HEADING = re.compile(r"(?m)^(?P<before> {0,3})(?P<signs>#{1,6})(?=[ \t])")
 _UNDERLINED = re.compile(
     r"(?m)^(?P<words> {0,3}[^\s#>|*+-][^|\n]*)\n {0,3}(?:(?P<first>=+)|-+)[ \t]*$"
 )
-
-
-@frozen
-class MarkdownEntry:
-    """An entry as Markdown, the pictures that lie beside the file by their names, and the names
-    of those that could not be read.
-    """
-
-    text: str
-    files: Mapping[str, bytes]
-    lost: Texts
 
 
 def markdown_pieces(
@@ -80,22 +69,18 @@ def write_entries(
     edge: int,
     file: Path,
     copies: dict[str, str],
-) -> list[MarkdownEntry | None]:
+) -> list[BookEntry | None]:
     """Returns the first of these entries as Markdown, as many as STEP_S and STEP_BYTES allow,
     at least one; None for one that is gone. `copies` maps a picture to its copy, once made.
     """
     entries = in_step(ws, lambda _: read_with_text(ws, ids))
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
-    written: list[MarkdownEntry | None] = []
-    size = 0
-    for id in within_step(ids):
-        if size > STEP_BYTES:
-            break
+
+    def write(id: str) -> BookEntry | None:
         entry = entries.get(id)
         if not entry:
-            written.append(None)
-            continue
+            return None
         heading, below = heading_and_text(entry)
         when = f"{entry.date} {entry.time if entry.timed else ''}" if entry.dated else ""
         title = " ".join(filter(None, (when.strip(), heading)))
@@ -106,9 +91,9 @@ def write_entries(
         text = _with_deeper_headings(writing.rewrite(entry, below)).strip("\n")
         parts = [f"## {title or entry.title_in_lists}", " ".join(marks), text]
         whole = "\n\n".join(filter(None, parts))
-        size += len(whole) + sum(map(len, writing.files.values()))
-        written.append(MarkdownEntry(f"{whole}\n", writing.files, tuple(writing.lost)))
-    return written
+        return BookEntry(f"{whole}\n", writing.files, tuple(writing.lost))
+
+    return make_entries(ids, write)
 
 
 class _Writing:
@@ -168,16 +153,12 @@ class _Writing:
         if place in self.copies:
             return self.copies[place]
         opened = self.shelf.open(place)
-        picture = None
-        if opened:
-            with opened[1] as file:
-                picture = shrink_picture(file, self.edge)
+        picture = shrink_picture(opened and opened[1], self.edge)
         if not picture:
             self.lost.append(place)
             return ""
-        suffix = picture.media_type.rpartition("/")[2].replace("jpeg", "jpg")
         taken = {basename(copy).casefold() for copy in self.copies.values()}
-        name = make_unique_name(f"{splitext(basename(place))[0]}.{suffix}", taken)
+        name = make_unique_name(f"{splitext(basename(place))[0]}.{picture.suffix}", taken)
         self.copies[place] = path = f"{picture_folder_of_book(self.file)}/{name}"
         self.files[path] = picture.data
         return path

@@ -1,7 +1,7 @@
 """Makes the pictures of a book: small enough to print, without metadata."""
 
 import warnings
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from io import BytesIO
 from typing import BinaryIO
 
@@ -11,6 +11,8 @@ from ...models import frozen
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF")
 """The formats that a book takes: those of `files.PICTURES` that Pillow reads by itself."""
+BROKEN = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+"""What Pillow's readers raise for broken files."""
 QUALITY = 82
 """The quality of a JPEG, of 95: at 1,600 pixels no difference is seen on paper."""
 PIXEL_BYTES = 0.2
@@ -32,21 +34,25 @@ class Picture:
     width: int
     height: int
 
+    @property
+    def suffix(self) -> str:
+        return "png" if self.media_type == "image/png" else "jpg"
 
-def shrink_picture(file: BinaryIO, edge: int) -> Picture | None:
-    """Returns the picture in `file`, upright, without metadata but its colour profile, and with
-    at most `edge` pixels on each side; None if it cannot be read.
+
+def shrink_picture(file: BinaryIO | None, edge: int) -> Picture | None:
+    """Returns the picture in `file`, which is closed, upright, without metadata but its colour
+    profile, and with at most `edge` pixels on each side; None if it cannot be read.
 
     Of a picture that moves it is the first frame.
     """
-    size = file.seek(0, 2)
-    file.seek(0)
-    try:
+    if not file:
+        return None
+    with file, suppress(*BROKEN):
+        size = file.seek(0, 2)
         with _without_warnings(), Image.open(file, formats=FORMATS) as image:
             is_drawing = image.format in ("PNG", "GIF") and size <= DRAWING_BYTES
             return _encode(_upright(image, edge), is_drawing=is_drawing)
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError):
-        return None  # Pillow's readers raise these for broken files
+    return None
 
 
 def estimate_bytes(file: BinaryIO, edge: int) -> int:
@@ -56,7 +62,7 @@ def estimate_bytes(file: BinaryIO, edge: int) -> int:
     try:
         with _without_warnings(), Image.open(file, formats=FORMATS) as image:
             width, height = image.size
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError):
+    except BROKEN:
         return 0
     scale = min(1.0, edge / max(width, height))
     return round(width * scale * height * scale * PIXEL_BYTES)
