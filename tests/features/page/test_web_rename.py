@@ -89,7 +89,10 @@ def test_a_tag_is_renamed_from_its_page_in_the_language_of_the_reader(home: Home
 
         assert "#kueche gibt es schon (1): Die beiden werden ein Schlagwort." in ask("#kueche")
         refused = " ".join(ask("#küche").split())
-        assert "Das Schlagwort heißt schon #küche. Gib einen anderen Namen an." in refused
+        assert (
+            "Das Schlagwort heißt schon #küche.</p> <p>Gib einen anderen Namen an.</p>"
+            in refused
+        )
         done = server.post(address, new="#Küche", agreed=agreed(ask("#Küche")))
         assert done.headers["location"] == "/tag/k%C3%BCche"
     assert (home.path / "journal" / "Salt.md").read_text() == "Salt #Küche, and #kueche.\n"
