@@ -111,7 +111,7 @@ def write_book(
         parts = _reported(book_parts(plan, style, ask, progress), plan, progress)
         file = _write_new_file(ws, Path(to).expanduser(), file_name(plan, style), parts)
     size = file.stat().st_size
-    count = f"{plan.notes:,} {'entry' if plan.notes == 1 else 'entries'}"
+    count = terminal.entry_count_text(plan.notes)
     text = f"Wrote {output_for_workspace(ws).full_path(file)}: {count}, {size / 1e6:.1f} MB."
     data = {"success": True, "file": str(file), "entries": plan.notes, "bytes": size}
     lost = list(progress.lost)

@@ -38,6 +38,7 @@ from ...workspace.workspace import Workspace
 from .attachments import open_attachments
 from .book_pictures import estimate_bytes, shrink_picture
 from .day_texts import format_date, heading_and_text
+from .exporting import note_of_entry
 from .flavours import html_id_of_part, part_of_target
 from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
@@ -162,11 +163,12 @@ def plan_entries(
             planned.append(None)
             continue
         day = entry.date if entry.dated else ""
-        note = f"{entry.path} {day}" if entry.of_daily_note else entry.id
         sizes = _estimate_pictures(shelf, entry, listing, edges)
         text_bytes = len(entry.content.encode("utf-8", "replace"))
         title = "" if entry.dated else markdown_to_line(entry.title_in_lists)
-        planned.append(PlannedEntry(entry.id, title, day, note, text_bytes, sizes))
+        planned.append(
+            PlannedEntry(entry.id, title, day, note_of_entry(entry), text_bytes, sizes)
+        )
     return planned
 
 

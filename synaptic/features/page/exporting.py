@@ -69,7 +69,7 @@ async def _print_page(request: Request) -> Response:
     total, entries = await run_slow_verb(
         request, lambda ws: _read_entries_to_print(ws, request), "slow"
     )
-    count = _count_notes(entries) if total == len(entries) else total
+    count = len(set(map(note_of_entry, entries))) if total == len(entries) else total
     return await page(request, "print.html", total=total, count=count, entries=entries)
 
 
@@ -82,12 +82,9 @@ def _read_entries_to_print(ws: Workspace, request: Request) -> tuple[int, list[E
     return total, list(islice(entries, PRINTED))
 
 
-def _count_notes(entries: list[Entry]) -> int:
-    """Returns the number of entries, where the sections of one daily note are one."""
-    notes = set()
-    for entry in entries:
-        notes.add((entry.path, entry.date) if entry.of_daily_note else entry.id)
-    return len(notes)
+def note_of_entry(entry: Entry) -> str:
+    """The note that an entry counts as: the sections of one daily note are one."""
+    return f"{entry.path} {entry.date}" if entry.of_daily_note else entry.id
 
 
 def _read_matching_entries(
