@@ -63,8 +63,8 @@ from .task_answers import (
     answer_tasks,
     answer_totals,
     change_task,
-    places_of_keys,
     split_keys,
+    tasks_of_keys,
 )
 from .texts import (
     ANSWER_CHARS,
@@ -297,7 +297,7 @@ def _answer_update(ws: Workspace, call: Call) -> Answer:
     ids = args.pop("id")
     if not args.pop("restore", False):
         entries, keys = split_keys(ids)
-        lines = _change_tasks(ws, call, keys, args)
+        lines = _change_tasks(ws, call, keys, args) if keys else []
         if keys and not entries:
             return "\n".join(lines), {}
         change = partial(_update_as_read, ws, call, args)
@@ -315,12 +315,12 @@ def _change_tasks(ws: Workspace, call: Call, keys: Sequence[str], args: Json) ->
     """Changes the tasks of these keys and returns a line for each: what became of it, or the
     error; then how the user takes it back. The error of a single one is raised.
     """
-    places = places_of_keys(ws, call, keys)
+    tasks = tasks_of_keys(ws, keys)
 
     def change(key: str) -> tuple[str, str]:
-        return change_task(ws, call, key, places[key], args)
+        return change_task(ws, tasks[key], args)
 
-    changed, errors = _try_each(call, list(places), change)
+    changed, errors = _try_each(call, list(tasks), change)
     lines = [*(line for line, _ in changed), *errors]
     undone = " ".join(run for _, run in changed if run)
     if undone:

@@ -1,12 +1,11 @@
 """A call of a tool as it is answered, with what its client has read so far."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..models import Entry, Json, Texts
-from ..plugin import TaskPlace
 from ..serving.tool_lists import SHORT, WHOLE
 from ..serving.worker import ClientState
 from .texts import ANSWER_CHARS
@@ -70,12 +69,6 @@ class Call:
         self.client_state.read_texts.update(
             {entry.id: hash_as_read(entry) for entry in entries}
         )
-
-    def note_listed(self, tasks: Mapping[str, TaskPlace]) -> None:
-        """Notes that the client was shown these tasks, by their keys."""
-        if len(self.client_state.listed_tasks) > MOST_READ:
-            self.client_state.listed_tasks.clear()
-        self.client_state.listed_tasks.update(tasks)
 
     @property
     def most_chars(self) -> int:

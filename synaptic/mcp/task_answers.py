@@ -5,13 +5,14 @@ the keys that the list shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import Changed, InvalidArgument
 from ..filters import Filters
 from ..kinds import CLOSING_TAGS
 from ..models import Json, Task, short_id
@@ -23,9 +24,9 @@ from ..render.terminal import Output, totals_text
 from ..render.wire import as_json, totals_json
 from ..search.search import drop_any_project
 from ..verbs.browse import filter_by_words
+from ..verbs.entry_marks import find_stored
 from ..verbs.to_do import list_tasks, tasks
 from ..verbs.totals import sum_field
-from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .calls import Answer, Call
 from .texts import ANSWER_CHARS, REMARK_CHARS, fit_rows
@@ -34,7 +35,8 @@ OF_TASKS = ("tasks", "done", "due")
 """Options of `context_find` by which it lists tasks."""
 OF_SUMS = ("sum", "by")
 """Options of `context_find` by which it adds up a field, or counts."""
-_KEY = re.compile(r"(?:syn:)?(?:\d{8}-)?(?P<id>[^:\s]{4,}):(?P<line>\d+)")
+_KEY = re.compile(r"(?:syn:)?(?:\d{8}-)?[^:\s]{4,}:\w+")
+_DONE_DATE = re.compile(r" ✅ [0-9-]{10}")
 _CHANGES = 'add_tag=["done"], remove_tag=["done"] or due="monday"'
 
 
@@ -52,14 +54,14 @@ def answer_tasks(ws: Workspace, call: Call, filters: Filters) -> Answer:
     notices = []
     if to_do.later:
         notices = [f'Due later: {to_do.later:,}; due="{to_do.last_day}" lists them, too.']
-    rows = [as_json(task) | {"key": key_of_task(task)} for _, task in groups]
+    keys = _TaskKeys(ws)
+    rows = [as_json(task) | {"key": keys.key_of(task)} for _, task in groups]
     data: Json = {"tasks": rows[:limit], "total": len(rows), "notices": notices}
-    call.note_listed({key_of_task(task): _place(task) for _, task in groups})
     if call.layout == "json":
         return "", fit_rows(data, "tasks", call.json_chars, "narrow it by due or a filter")
     if not rows:
         return "\n".join(["No such tasks.", *notices]), data
-    lines = [_line(ws, task) for _, task in groups[:limit]]
+    lines = [f"{keys.key_of(task)} {_line(task)}" for _, task in groups[:limit]]
     room = ANSWER_CHARS - 2 * REMARK_CHARS
     count_shown = count_that_fit([len(line) + 20 for line in lines], room)
     parts = []
@@ -73,7 +75,7 @@ def answer_tasks(ws: Workspace, call: Call, filters: Filters) -> Answer:
     if count_shown < len(rows):
         text.append("The rest: narrow it by due or a filter, or give a limit.")
     if call.may_write:
-        key = key_of_task(groups[0][1])
+        key = keys.key_of(groups[0][1])
         change = {"remove_tag": ["done"]} if done else {"add_tag": ["done"]}
         form = call.form("context_update", id=[key], **change)
         text.append(f"{'Open again' if done else 'Tick'}: {form}")
@@ -109,22 +111,16 @@ def split_keys(ids: Sequence[str]) -> tuple[list[str], list[str]]:
     return [id for id in ids if id not in keys], keys
 
 
-def places_of_keys(ws: Workspace, call: Call, keys: Sequence[str]) -> dict[str, TaskPlace]:
-    """By key the task that this client was shown under it; without such a list the task at
-    that line of the entry. Those that stand below come first, for a tick may add a line above.
-    Raises NotFound.
+def tasks_of_keys(ws: Workspace, keys: Sequence[str]) -> dict[str, Task]:
+    """By key its task. Those that stand below come first, for a tick may add a line above.
+    Raises NotFound and Ambiguous for the entry, and Changed without such a task in it.
     """
-    list_all = cache(lambda: (*tasks(ws), *tasks(ws, done=True)))
-    places = {}
-    for key in keys:
-        seen = call.client_state.listed_tasks.get(_short_key(key))
-        places[key] = seen or _place(_task_at(ws, key, list_all))
-    return dict(sorted(places.items(), key=lambda item: -item[1].line))
+    task_keys = _TaskKeys(ws)
+    by_key = {key: task_keys.find(ws, key) for key in keys}
+    return dict(sorted(by_key.items(), key=lambda item: -item[1].line))
 
 
-def change_task(
-    ws: Workspace, call: Call, key: str, place: TaskPlace, args: Mapping[str, Any]
-) -> tuple[str, str]:
+def change_task(ws: Workspace, task: Task, args: Mapping[str, Any]) -> tuple[str, str]:
     """Ticks, opens or moves a task, as these arguments of `context_update` say: (what became of
     it, the run for `undo` or ""). Raises InvalidArgument for other arguments.
     """
@@ -135,8 +131,8 @@ def change_task(
             f"A task takes one of {_CHANGES}.",
             "Its words are changed in its entry: content or append with the id alone.",
         )
-    where = f"{one_line(place.path)}:{place.line}"
-    has_next = False
+    where = f"{one_line(task.path)}:{task.line}"
+    place = TaskPlace(task.path, task.line, task.text, task.id)
     if name == "due":
         moved = MOVE_TASK.ask_only(ws, place, value or "none")
         done = f"Due on {moved.day}" if moved.day else "Without a day now"
@@ -144,35 +140,51 @@ def change_task(
     else:
         ticked = TICK_OR_OPEN.ask_only(ws, place, name == "add_tags")
         done = "Ticked" if name == "add_tags" else "Open again"
-        has_next = bool(ticked.next_day)
-        if has_next:
+        if ticked.next_day:
             done += f", and due again on {ticked.next_day}"
         text, run = ticked.text, ticked.undo
-    if not has_next:  # else a second tick would be that of the next one
-        call.client_state.listed_tasks.pop(_short_key(key), None)
     return f"{done}: {one_line(text)} ({where}).", run
 
 
-def _task_at(ws: Workspace, key: str, list_all: Callable[[], Sequence[Task]]) -> Task:
-    """The task of a key among all tasks, which are listed where they are needed."""
-    id, _, line = key.rpartition(":")
-    entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
-    for task in list_all():
-        if task.id == entry.id and task.line == int(line):
-            return task
-    raise NotFound(
-        f"The entry {short_id(entry.id)} has no task in line {line}.",
-        "context_find with tasks=true lists the tasks with their keys.",
-    )
+class _TaskKeys:
+    """The keys of all tasks. A key names the entry and what stays of a task while it is ticked,
+    moved to another day or line: its words, and which it is of those with the same words.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        self._tasks = (*tasks(ws), *tasks(ws, done=True))
+        self._lines_of_same: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for task in self._tasks:
+            self._lines_of_same[task.id, _words(task)].append(task.line)
+
+    def key_of(self, task: Task) -> str:
+        """The key of a task; of an entry that is due as a whole its id."""
+        if not task.line:
+            return short_id(task.id)
+        words = _words(task)
+        lines = self._lines_of_same[task.id, words]
+        above = sum(line < task.line for line in lines)
+        hashed = blake2b(f"{above}/{len(lines)} {words}".encode(), digest_size=3).hexdigest()
+        return f"{short_id(task.id)}:{hashed}"
+
+    def find(self, ws: Workspace, key: str) -> Task:
+        """The task of a key. Raises NotFound, Ambiguous, and Changed."""
+        id, _, hashed = key.rpartition(":")
+        entry = find_stored(ws, id).entry
+        key = f"{entry.short_id}:{hashed}"
+        of_entry = [task for task in self._tasks if task.id == entry.id]
+        matches = [task for task in of_entry if self.key_of(task) == key]
+        if len(matches) != 1:
+            raise Changed(
+                f"The task {key} was changed meanwhile, or is not there; nothing was written.",
+                "context_find with tasks=true lists the tasks with their keys anew.",
+            )
+        return matches[0]
 
 
-def _place(task: Task) -> TaskPlace:
-    return TaskPlace(task.path, task.line, task.text, task.id)
-
-
-def _short_key(key: str) -> str:
-    match = _KEY.fullmatch(key)
-    return f"{match['id']}:{match['line']}" if match else key
+def _words(task: Task) -> str:
+    """The words of a task without the days on which it is due and was done."""
+    return " ".join(remove_due_date(_DONE_DATE.sub("", task.text)).split())
 
 
 def _refuse_others(args: Mapping[str, Any], what: str, valid: Sequence[str]) -> None:
@@ -185,14 +197,9 @@ def _holds(task: Task, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def key_of_task(task: Task) -> str:
-    """The key of a task for `context_update`: that of its entry, with the line of its file."""
-    return f"{short_id(task.id)}:{task.line}" if task.line else short_id(task.id)
-
-
-def _line(ws: Workspace, task: Task) -> str:
+def _line(task: Task) -> str:
     text = one_line(remove_due_date(task.text) or task.text)
-    parts = [f"{key_of_task(task)} {task.due or ''} {text}".replace("  ", " ")]
+    parts = [f"{task.due} {text}" if task.due else text]
     if task.project:
         parts.append(f"project {one_line(task.project)}")
     parts.append(one_line(task.path))

@@ -27,7 +27,7 @@ from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..journal.withdrawal import WITHDRAWAL, Withdrawal
 from ..models import Json, Texts
-from ..plugin import ACCESS, CATCH_UP, TaskPlace, with_doors
+from ..plugin import ACCESS, CATCH_UP, with_doors
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.index_check import verify_index
@@ -104,14 +104,12 @@ class Job:
 @dataclass
 class ClientState:
     """What a server keeps of a client: the order of its calls, the notices that it was given
-    and needs once, hashes of the entries that it has read, by id, and the tasks that it was
-    shown, by the keys by which it changes them.
+    and needs once, and hashes of the entries that it has read, by id.
     """
 
     turns: Turns = field(default_factory=Turns)
     sent_notices: set[str] = field(default_factory=set)
     read_texts: dict[str, int] = field(default_factory=dict)
-    listed_tasks: dict[str, TaskPlace] = field(default_factory=dict)
 
 
 class Worker:

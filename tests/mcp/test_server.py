@@ -243,6 +243,44 @@ async def test_tasks_are_listed_ticked_and_moved(
     assert ", ".join(GROUPS) in about
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("first", [{"add_tag": "done"}, {"due": "2031-05-06"}])
+@pytest.mark.parametrize("then", ["goes on", "lists fewer", "a new session"])
+@pytest.mark.parametrize("shift", ["a line more", "a line less"])
+async def test_the_key_of_a_task_never_acts_on_another_one(
+    connect: Callable[..., Client], home: Path, first: dict[str, str], then: str, shift: str
+) -> None:
+    """Also after it has changed its task, and lines came or went above that since. One of two
+    tasks with the same words is not told apart where a third one came.
+    """
+    note = home / "journal" / "week.md"
+    note.parent.mkdir(parents=True)
+    words = ["Ask Ann", "Bake bread", "Clean up", "Dig", "Eat", "Run", "Run"]
+    note.write_text("\n".join(["# Week", "", *(f"- [ ] {one}" for one in words)]) + "\n")
+    changed: set[str] = set()
+    async with connect() as client, connect() as other:
+        listed = (await call(client, "context_find", tasks=True))["tasks"]
+        [key] = [task["key"] for task in listed if task["text"] == "Clean up"]
+        same = [task["key"] for task in listed if task["text"] == "Run"]
+        once = text(await client.call_tool("context_update", {"id": key, **first}))
+        assert "Clean up" in once
+        lines = note.read_text().splitlines()
+        lines[2:3] = [lines[2], "- [ ] Fry fish"] if shift == "a line more" else []
+        note.write_text("\n".join([*lines[:-2], "- [ ] Run", *lines[-2:]]) + "\n")
+        if then == "lists fewer":
+            await call(client, "context_find", tasks=True, limit=1)
+        client = other if then == "a new session" else client
+        for change in ({"remove_tag": "done"}, {"due": "2031-07-08"}, {"add_tag": "done"}):
+            before = note.read_text().splitlines()
+            await client.call_tool("context_update", {"id": key, **change})
+            changed |= set(before) ^ set(note.read_text().splitlines())
+        for one in same:
+            refused = await refusal(client, "context_update", id=one, add_tag="done")
+            assert "context_find with tasks=true" in refused
+    assert "- [x] Clean up due:2031-07-08" in changed
+    assert all("Clean up" in line for line in changed)
+
+
 # -- what the tools look like
 # ---------------------------------------------------------------------------
 
