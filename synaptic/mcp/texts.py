@@ -142,7 +142,7 @@ def fit_rows(data: Json, name: str, room: int, advice: str) -> Json:
 
 
 def _shorten_row(item: Json, room: int) -> Json:
-    content = item["content"]
+    content = item.get("content", "")  # a task has none
     end = fitting_length(content, WHOLE_CONTENT)
     if end < len(content) and not item["truncated"]:
         item = item | {"content": content[:end], "truncated": True, "next_offset": end}

@@ -281,6 +281,21 @@ async def test_the_key_of_a_task_never_acts_on_another_one(
     assert all("Clean up" in line for line in changed)
 
 
+@pytest.mark.anyio
+async def test_a_long_list_of_tasks_as_json_counts_what_it_leaves_out(
+    connect: Callable[..., Client], home: Path
+) -> None:
+    note = home / "journal" / "long.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("# Long\n\n" + "".join(f"- [ ] Step {at}\n" for at in range(300)))
+    async with connect() as client:
+        listed = await call(client, "context_find", tasks=True)
+    assert 20 < len(listed["tasks"]) == 300 - listed["omitted"]
+    assert listed["notices"] == [
+        f"{listed['omitted']} more did not fit: narrow it by due or a filter."
+    ]
+
+
 # -- what the tools look like
 # ---------------------------------------------------------------------------
 
