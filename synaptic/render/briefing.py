@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from ..notes.header import shorten
 from ..verbs.brief import DUE, HIGHEST, USEFUL, Briefing, BriefingShelf
 from ..verbs.last_brief import LastBriefing
 from ..workspace.workspace import Workspace
-from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
+from .fence import DATA_FOLLOWS, clean, count_tokens, fenced, length_of_tokens, one_line
 from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
 
 MOST_TOKENS = 4_000
@@ -532,7 +531,6 @@ def _handoff_block(item: Item | None, room: float) -> str:
     left = int(room) - (size - count_tokens(item.text)) - count_tokens(", a part of it…")
     if left < LEAST_TOKENS:
         return ""
-    beyond = next(islice(ABOUT_A_TOKEN.finditer(item.text), left, None), None)
-    chars = beyond.start() - 1 if beyond else len(item.text)
-    beginning = item.text[: fitting_length(item.text, chars)].rstrip()
+    chars = fitting_length(item.text, length_of_tokens(item.text, left))
+    beginning = item.text[:chars].rstrip()
     return entry_block(item._replace(text=f"{beginning}…", partial=True))

@@ -14,7 +14,7 @@ INVISIBLE = re.compile(
 variation selectors, tag characters), and lone surrogates. A person does not see them, but a
 model reads them.
 """
-ABOUT_A_TOKEN = re.compile(
+_ABOUT_A_TOKEN = re.compile(
     r"\b[a-zA-Z]{1,8}\b|[a-zA-Z]{1,4}|[0-9]{1,3}|[\u00c0-\u1fff]{1,3}"
     r"|\s(?=[0-9])|\n+|[^\w\s`]{1,2}|\S"
 )
@@ -46,10 +46,10 @@ def one_line(text: str) -> str:
 
 def count_tokens(text: str) -> int:
     """Returns the approximate number of tokens of a text."""
-    return len(ABOUT_A_TOKEN.findall(text))
+    return len(_ABOUT_A_TOKEN.findall(text))
 
 
 def length_of_tokens(text: str, tokens: int) -> int:
     """Returns the length of the beginning of a text that has about `tokens` tokens."""
-    beyond = next(islice(ABOUT_A_TOKEN.finditer(text), max(0, tokens), None), None)
+    beyond = next(islice(_ABOUT_A_TOKEN.finditer(text), max(0, tokens), None), None)
     return beyond.start() if beyond else len(text)
