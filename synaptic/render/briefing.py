@@ -80,14 +80,7 @@ def briefing_text(
 
     Empty where the journal has no entries of the project, unless a text is wanted `always`.
     """
-    name = one_line(briefing.project)[:NAME_CHARS]
-    about = "without a project"
-    if name:
-        about = f"on the project {name}"
-    head = (
-        f"From Synaptic, the journal that you share with the user: entries {about}. "
-        f"context_get gives them whole."
-    )
+    head = f"{_origin(briefing.project)}. context_get gives them whole."
     if briefing.unread_files:
         files = "file is" if briefing.unread_files == 1 else "files are"
         head += f" {briefing.unread_files:,} older {files} not read yet."
@@ -116,7 +109,7 @@ def briefing_text(
         projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
         names = [shorten(one_line(project), NAME_CHARS) for project in projects]
         nothing = "It has no entries"
-        if name and ws.index.counts().entries:
+        if briefing.project and ws.index.counts().entries:
             nothing = "It has no entries of its own; context_search looks through everything"
         elif ws.index.counts().entries:
             nothing = "It has only entries that no briefing shows; context_search finds them"
@@ -128,15 +121,12 @@ def last_briefing_text(last: LastBriefing, now: datetime, *, max_tokens: int) ->
     """Returns an earlier briefing, with its time, for a start at which the new one is late;
     empty where nothing fits.
     """
-    about = "without a project"
-    if last.project:
-        about = f"on the project {one_line(last.project)[:NAME_CHARS]}"
     at = last.at.astimezone(now.tzinfo)
     day = "" if at.date() == now.date() else f"{at.day} {MONTHS[at.month - 1]} "
     head = (
-        f"From Synaptic, the journal that you share with the user: entries {about} as of "
-        f"{day}{at:%H:%M}; a newer one was not ready in time. context_brief gives it, with "
-        "preferences and what is due. context_get gives entries whole."
+        f"{_origin(last.project)} as of {day}{at:%H:%M}; a newer one was not ready in time. "
+        "context_brief gives it, with preferences and what is due. context_get gives entries "
+        "whole."
     )
     handoff = None
     if last.handoff:
@@ -150,6 +140,13 @@ def last_briefing_text(last: LastBriefing, now: datetime, *, max_tokens: int) ->
         max_tokens=max_tokens,
         today=now.date(),
     )
+
+
+def _origin(project: str) -> str:
+    """Returns the beginning of a briefing: whence it comes, and on which project."""
+    name = one_line(project)[:NAME_CHARS]
+    about = f"on the project {name}" if name else "without a project"
+    return f"From Synaptic, the journal that you share with the user: entries {about}"
 
 
 def compose_briefing(
