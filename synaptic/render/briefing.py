@@ -18,7 +18,14 @@ from ..verbs.brief import DUE, HIGHEST, USEFUL, Briefing, BriefingShelf
 from ..verbs.last_brief import LastBriefing
 from ..workspace.workspace import Workspace
 from .fence import DATA_FOLLOWS, clean, count_tokens, fenced, length_of_tokens, one_line
-from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
+from .present import (
+    NAME_CHARS,
+    Item,
+    begins_with_title,
+    entry_block,
+    entry_line,
+    fitting_length,
+)
 
 MOST_TOKENS = 4_000
 """The most tokens of what is new since a time that a reader names."""
@@ -459,14 +466,12 @@ def entry_in_line(
     about `room` tokens of it in whole sentences.
     """
     content = clean(entry.content)[:EXCERPT_CHARS]
-    heading = one_line(entry.title_in_lists)
     if room is None:
         text = one_line(entry.content)
     else:
         text = choose_sentences(content, room, count_tokens)
-    title = one_line(entry.title).rstrip(".… ")
-    if not one_line(content).startswith(title):
-        text = f"{heading}: {text}".removesuffix(": ")
+    if not begins_with_title(entry.title, content):
+        text = f"{one_line(entry.title_in_lists)}: {text}".removesuffix(": ")
     if room is not None and count_tokens(text) > 2 * room + TITLE_TOKENS:
         text = f"{shorten(text, SHORT_CHARS)}"
     kind = f" {entry.type}" if with_type else ""
@@ -510,7 +515,7 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
     if not whole:
         return entry_line(replace(entry, title=shorten(title, TITLE_CHARS)))
     text = one_line(entry.content)
-    if not text.startswith(title.rstrip(".… ")):
+    if not begins_with_title(title, text):
         text = f"{title}: {text}".removesuffix(": ")
     return entry_line(replace(entry, title=text))
 

@@ -170,7 +170,7 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
     return title, text
 
 
-def _begins_with_title(title: str, text: str) -> bool:
+def begins_with_title(title: str, text: str) -> bool:
     """True if a text says the title of its entry first, whatever marks are before it."""
     line = one_line(text)
     return line[len(leading_markup(line)) :].startswith(_stem_of_title(title))
@@ -256,7 +256,7 @@ def _list_entry(item: Item, text: str) -> str:
     entry = item.entry
     title = one_line(entry.title)
     body = clean(text)
-    if not _begins_with_title(title, body):
+    if not begins_with_title(title, body):
         length = TITLE_CHARS if body else ALONE_CHARS
         body = f"{shorten(title, length)}\n{body}".rstrip()
     body = entry.beside_page(body)
@@ -290,7 +290,7 @@ def entry_block(item: Item) -> str:
     if item.detailed and entry.place:
         place = one_line(f"{entry.place.path}:{item.line or entry.place.line}")
         about = " · ".join(filter(None, (about, place)))
-    heading = "" if _begins_with_title(title, text) else title
+    heading = "" if begins_with_title(title, text) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
     more = (*item.below, *history_lines(item.chain), *link_lines(item.links))
