@@ -17,7 +17,7 @@ from ..filters import Filters
 from ..kinds import CLOSING_TAGS
 from ..models import Json, Task, short_id
 from ..notes.due_marks import remove_due_date
-from ..plugin import MOVE_TASK, TICK_OR_OPEN, TaskPlace
+from ..plugin import MOVE_TASK, TICK_OR_OPEN
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import count_that_fit
 from ..render.terminal import Output, totals_text
@@ -132,13 +132,12 @@ def change_task(ws: Workspace, task: Task, args: Mapping[str, Any]) -> tuple[str
             "Its words are changed in its entry: content or append with the id alone.",
         )
     where = f"{one_line(task.path)}:{task.line}"
-    place = TaskPlace(task.path, task.line, task.text, task.id)
     if name == "due":
-        moved = MOVE_TASK.ask_only(ws, place, value or "none")
+        moved = MOVE_TASK.ask_only(ws, task, value or "none")
         done = f"Due on {moved.day}" if moved.day else "Without a day now"
         text, run = remove_due_date(moved.text) or moved.text, moved.undo
     else:
-        ticked = TICK_OR_OPEN.ask_only(ws, place, name == "add_tags")
+        ticked = TICK_OR_OPEN.ask_only(ws, task, name == "add_tags")
         done = "Ticked" if name == "add_tags" else "Open again"
         if ticked.next_day:
             done += f", and due again on {ticked.next_day}"
