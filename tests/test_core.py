@@ -33,9 +33,9 @@ class Size(NamedTuple):
     lines: int
 
 
-MOST_LOADED = Size(112, 26_850)
+MOST_LOADED = Size(112, 26_720)
 """What a run loads. Both numbers only fall: who adds a module to the core takes one away."""
-MOST_IMPORTED = Size(118, 27_600)
+MOST_IMPORTED = Size(118, 27_550)
 """The same, with what these modules import only in some cases."""
 BEGIN = (
     "verbs.saving",
