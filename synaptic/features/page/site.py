@@ -444,6 +444,7 @@ def offer_undo_of_run(run: str, label: str = "") -> list[Offer]:
 
 
 def offer_undo_of_rename(run: str) -> list[Offer]:
+    """The undo of a rename by its run."""
     return [Offer(f"/renamed/{quote(run)}/undo", {})]
 
 

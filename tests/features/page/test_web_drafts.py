@@ -16,7 +16,7 @@ import pytest
 from homes import open_home
 from outside import wait_until
 from photos import JPEG, PLACE, PNG
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
 from served import (
     AXE,
     CHROMIUM,
@@ -709,6 +709,29 @@ def test_a_text_that_grows_after_save_was_pressed_waits_for_its_end(
         page.reload()
         expect(page.locator("#kept")).to_have_text(BACK)
         page.wait_for_timeout(500)
+        assert not journal_text(home)
+
+
+def test_a_text_that_grows_while_it_is_tried_again_is_not_sent(
+    browser: Browser, home: Path
+) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/new")
+        page.locator(".box textarea").fill("Seen")
+        unreachable(page)
+        press_save(page)
+        page.unroute("**/*")
+        asked: list[Route] = []
+        page.route("**/preparing", lambda route: asked.append(route))
+        while not asked:
+            page.evaluate("window.dispatchEvent(new Event('focus'))")
+            page.wait_for_timeout(20)
+        page.locator(".box textarea").fill("Seen from the tr")
+        expect(page.get_by_role("alert")).to_have_count(0)
+        asked[0].continue_()
+        page.wait_for_timeout(500)  # in which it would be sent
+        expect(page.locator(".box textarea")).to_have_value("Seen from the tr")
         assert not journal_text(home)
 
 

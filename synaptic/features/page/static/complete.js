@@ -6,7 +6,6 @@ const box = make("div", { className: "complete", role: "listbox", ariaLabel, hid
 const news = make("p", { className: "hidden", ariaLive: "polite" });
 document.body.append(box, news);
 const options = () => [...box.children];
-const chosen = () => options().findIndex((one) => one.ariaSelected === "true");
 let area, turn = 0, timer;
 
 const begun = () => {
@@ -38,10 +37,11 @@ const offer = async () => {
   const { ok, text } = await ask(`/complete?kind=${kind}&q=${encodeURIComponent(match[1])}`);
   if (mine !== turn || !ok) return;
   box.innerHTML = text;
-  if (!options().length) return close();
+  const n = options().length;
+  if (!n) return close();
   area.after(box);
   box.hidden = false;
-  news.textContent = translate("%(n)s suggestions", { n: options().length });
+  news.textContent = translate("%(n)s suggestions", { n });
   if (kind === "link") choose(0); // Enter behind a tag is a new line, unless one was chosen
 };
 addEventListener("input", ({ target }) => {
@@ -53,7 +53,7 @@ addEventListener("input", ({ target }) => {
 });
 addEventListener("keydown", (event) => {
   if (box.hidden || event.isComposing) return;
-  const at = chosen();
+  const at = options().findIndex((one) => one.ariaSelected === "true");
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step) choose(at < 0 && step < 0 ? -1 : at + step);
   else if (event.key === "Escape") close();
@@ -68,4 +68,4 @@ box.addEventListener("mousedown", (event) => {
   const option = event.target.closest("[role=option]");
   if (option) take(option);
 });
-addEventListener("focusout", ({ target }) => { if (target === area) close(); });
+addEventListener("focusout", ({ target }) => target === area && close());

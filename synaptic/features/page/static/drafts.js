@@ -86,6 +86,7 @@ addEventListener("submit", async (event) => {
   box.keep().catch(() => {});
   const { status } = await ask("/preparing", null, 1e4);
   asking = 0;
+  if (!pressed.has(form)) return;
   if (status) {
     if (status !== 401) withdraw(form); // else it is sent after the login
     sending = form;
@@ -96,14 +97,15 @@ addEventListener("submit", async (event) => {
   timer = setTimeout(tryAgain, pause);
   pause = Math.min(2 * pause, 6e4);
   if (form.querySelector(".unsent")) return;
-  const told = make("p", { className: "warning unsent", role: "alert" });
   const where = box.isLost ? translate("Your text is in this form alone")
     : translate("Your text is kept in this browser");
-  told.textContent = translate("Nothing was saved yet, because Synaptic cannot be reached. %(where)s, and is sent by itself once it can be, or when you press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
+  const textContent = translate("Nothing was saved yet, because Synaptic cannot be reached. %(where)s, and is sent by itself once it can be, or when you press “%(button)s” again.", { where, button: submitter?.textContent.trim() });
+  const told = make("p", { className: "warning unsent", role: "alert", textContent });
   (form.querySelector(".actions") ?? form).prepend(told);
 }, true);
 
-export const hide = (name, value) => make("input", { type: "hidden", name, value });
+export const addHidden = (form, name, value) => form.elements.csrf.before(
+  make("input", { type: "hidden", name, value })); // a field is named append
 const living = new Map(); // other tabs, and whether something is typed there
 others.onmessage = ({ data }) => {
   const isTyped = someBox((box) => !box.isUntouched());
@@ -118,9 +120,8 @@ const askTabs = () => {
 const begin = async () => {
   await takeOver();
   const drafts = await readAll();
-  const saved = drafts.filter(([, draft]) => isSaved(draft));
-  await drop(saved);
-  return drafts.filter((draft) => !saved.includes(draft));
+  await drop(drafts.filter(([, draft]) => isSaved(draft)));
+  return drafts.filter(([, draft]) => !isSaved(draft));
 };
 const begun = begin();
 const copied = begun.then(askTabs) // the browser may have made this tab of another
@@ -148,9 +149,10 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
     discard.textContent = thrown ? translate("Put it back") : label;
   };
   const areas = form.querySelectorAll("textarea");
+  const preview = (area) => window.htmx?.trigger(area, "draft");
   const tell = () => areas.forEach((area) => {
     area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: "draft" }));
-    window.htmx?.trigger(area, "draft");
+    preview(area);
   });
   const keep = async (news) => {
     const shallSend = pressed.has(form);
@@ -170,7 +172,8 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
     if (!thrown) say(isEmpty ? "" : news ?? translate("Draft kept in this browser"), news);
   };
   const type = () => {
-    if (form !== asking) withdraw(form); // a text that grows is sent as a whole
+    // a text that grows while it waits is sent as a whole
+    if (form !== asking || form.querySelector(".unsent")) withdraw(form);
     if (number !== load) taken += ` ${number}-${version}`;
     number = load;
     version += 1;
@@ -185,7 +188,7 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
         if (field.value !== value) field.closest("details")?.setAttribute("open", "");
         field.value = value;
       }
-      else form.elements.csrf.after(hide(key, value)); // a field is named append
+      else addHidden(form, key, value);
     }
     tell();
     ({ number = load, version = 0, taken = "" } = draft);
@@ -215,9 +218,7 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
   boxes.set(form, box); // `isLost`: this browser cannot keep it
   look();
   if (!isUntouched()) type();
-  addEventListener("load", () => areas.forEach((area) => {
-    if (area.value) window.htmx?.trigger(area, "draft");
-  }));
+  addEventListener("load", () => areas.forEach((area) => area.value && preview(area)));
   form.addEventListener("input", ({ detail }) => {
     if (detail !== "draft") type().then(() => (box.isLost = false), () => (box.isLost = true));
   });
@@ -254,15 +255,13 @@ addEventListener("pageshow", ({ persisted }) => {
 });
 window.navigation?.addEventListener("navigateerror", free); // a save was stopped
 // A text that cannot be kept is not left without a question.
-addEventListener("beforeunload", (event) => {
-  if (someBox((box) => box.isLost)) event.preventDefault();
-});
+addEventListener("beforeunload", (event) => someBox((box) => box.isLost) && event.preventDefault());
 const leave = document.querySelector("form.leave");
 leave?.addEventListener("submit", async (event) => {
   event.preventDefault();
   await askTabs();
   await readAll().then((drafts) => drop(drafts.filter(([, draft]) => !living.get(draft.tab))))
     .catch(() => {}); // a browser that stores nothing can log out, too
-  if ([...living.values()].includes(true)) leave.append(hide("keeps", "drafts")); // else all is emptied
+  if ([...living.values()].includes(true)) addHidden(leave, "keeps", "drafts"); // else all is emptied
   leave.submit();
 });

@@ -1,6 +1,6 @@
 // A file that is dropped, pasted or picked is stored with the draft; the text links to it.
 import { ask, translate } from "/static/texts.js";
-import { hide } from "/static/drafts.js";
+import { addHidden } from "/static/drafts.js";
 import { insert } from "/static/writing.js";
 for (const text of document.querySelectorAll(".box textarea")) {
   const { form } = text;
@@ -18,7 +18,7 @@ for (const text of document.querySelectorAll(".box textarea")) {
     if (/\.(enex|zip|md)$/i.test(file.name)) news.nextElementSibling.hidden = false;
     if (ok) {
       const [, name] = /\(draft:([^)]+)\)/.exec(reply);
-      form.elements.csrf.after(hide("draft", name)); // the save ends it
+      addHidden(form, "draft", name); // the save ends it
       link(reply);
     }
     else {
@@ -62,5 +62,5 @@ for (const text of document.querySelectorAll(".box textarea")) {
     event.stopImmediatePropagation();
     sender = event.submitter;
   }, true);
-  addEventListener("beforeunload", (event) => { if (waiting) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => waiting && event.preventDefault());
 }

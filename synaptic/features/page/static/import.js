@@ -1,6 +1,6 @@
 // Sends with each file when it was changed, which dates a text that names no day.
 import { translate } from "/static/texts.js";
-import { hide } from "/static/drafts.js";
+import { addHidden } from "/static/drafts.js";
 const input = document.getElementById("import-files");
 input.addEventListener("change", () => {
   const { form, files } = input;
@@ -8,7 +8,7 @@ input.addEventListener("change", () => {
   let size = 0;
   for (const file of files) {
     size += file.size;
-    form.append(hide("modified", file.lastModified));
+    addHidden(form, "modified", file.lastModified);
   }
   const isMuch = size > Number(form.dataset.most) - 1e6; // what stands around the files
   input.setCustomValidity(isMuch ? translate("That is too much at once. Choose fewer files.") : "");

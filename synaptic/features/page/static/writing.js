@@ -59,8 +59,8 @@ const date = async (area, day) => {
   if (!ITEM.exec(line)[2]) return insert(area, (/\S$/.test(line) ? " " : "") + day);
   const { path } = JSON.parse(area.getAttribute("hx-vals"));
   const csrf = form.elements.csrf.value;
-  const values = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
-  const { ok, text } = await ask("/due", new URLSearchParams(values));
+  const place = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
+  const { ok, text } = await ask("/due", new URLSearchParams(place));
   if (ok) insert(area, ...JSON.parse(text));
   else form.querySelector(".added").textContent = text;
 };
@@ -93,8 +93,7 @@ for (const row of document.querySelectorAll(".marks")) {
   const area = row.parentElement.querySelector("textarea");
   const picked = row.querySelector("input[type=date]");
   const put = (act, ...values) => {
-    const menu = row.querySelector("details[open]");
-    if (menu) menu.open = false;
+    row.querySelector("details[open]")?.removeAttribute("open");
     area.focus();
     act(area, ...values);
   };
@@ -111,9 +110,7 @@ for (const row of document.querySelectorAll(".marks")) {
     MARKS.bold(area);
   });
   area.addEventListener("beforeinput", (event) => {
-    if (event.inputType === "insertLineBreak" && !event.isComposing && goOn(area)) {
-      event.preventDefault();
-    }
+    if (event.inputType === "insertLineBreak" && !event.isComposing && goOn(area)) event.preventDefault();
   });
 }
 // A keyboard that lies over the page, as on iOS, leaves the row of Save above it.
