@@ -5,8 +5,9 @@ the keys that the list shows.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 from ..errors import Changed, InvalidArgument
 from ..filters import Filters
 from ..kinds import CLOSING_TAGS
-from ..models import Json, Task, short_id
+from ..models import Entry, Json, Task, short_id
 from ..notes.due_marks import remove_due_date
 from ..plugin import MOVE_TASK, TICK_OR_OPEN
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
@@ -25,7 +26,7 @@ from ..render.wire import as_json, totals_json
 from ..search.search import drop_any_project
 from ..verbs.browse import filter_by_words
 from ..verbs.entry_marks import find_stored
-from ..verbs.to_do import list_tasks, tasks
+from ..verbs.to_do import list_tasks, tasks_of_entries
 from ..verbs.totals import sum_field
 from ..workspace.workspace import Workspace
 from .calls import Answer, Call
@@ -54,25 +55,26 @@ def answer_tasks(ws: Workspace, call: Call, filters: Filters) -> Answer:
     notices = []
     if to_do.later:
         notices = [f'Due later: {to_do.later:,}; due="{to_do.last_day}" lists them, too.']
-    keys = _TaskKeys(ws)
-    rows = [as_json(task) | {"key": keys.key_of(task)} for _, task in groups]
-    data: Json = {"tasks": rows[:limit], "total": len(rows), "notices": notices}
+    within_limit = groups[:limit]
+    keys = _TaskKeys(ws, {task.id for _, task in within_limit})
+    rows = [as_json(task) | {"key": keys.key_of(task)} for _, task in within_limit]
+    data: Json = {"tasks": rows, "total": len(groups), "notices": notices}
     if call.layout == "json":
         return "", fit_rows(data, "tasks", call.json_chars, "narrow it by due or a filter")
     if not rows:
         return "\n".join(["No such tasks.", *notices]), data
-    lines = [f"{keys.key_of(task)} {_line(task)}" for _, task in groups[:limit]]
+    lines = [f"{keys.key_of(task)} {_line(task)}" for _, task in within_limit]
     room = ANSWER_CHARS - 2 * REMARK_CHARS
     count_shown = count_that_fit([len(line) + 20 for line in lines], room)
     parts = []
-    pairs = zip(groups, lines[:count_shown], strict=False)
+    pairs = zip(within_limit, lines[:count_shown], strict=False)
     for name, of_group in groupby(pairs, key=lambda pair: pair[0][0]):
         parts += [name, *(line for _, line in of_group)]
-    count = f"{count_shown} of {len(rows)}" if count_shown < len(rows) else f"{count_shown}"
+    count = f"{count_shown} of {len(groups)}" if count_shown < len(groups) else f"{count_shown}"
     state = "done" if done else f"open, {sum(row['overdue'] for row in rows)} overdue"
     head = f"{count} {state}. {DATA_FOLLOWS}"
     text = [head, fenced("tasks", "\n".join(parts)), *notices]
-    if count_shown < len(rows):
+    if count_shown < len(groups):
         text.append("The rest: narrow it by due or a filter, or give a limit.")
     if call.may_write:
         key = keys.key_of(groups[0][1])
@@ -115,8 +117,9 @@ def tasks_of_keys(ws: Workspace, keys: Sequence[str]) -> dict[str, Task]:
     """By key its task. Those that stand below come first, for a tick may add a line above.
     Raises NotFound and Ambiguous for the entry, and Changed without such a task in it.
     """
-    task_keys = _TaskKeys(ws)
-    by_key = {key: task_keys.find(ws, key) for key in keys}
+    entries = {key: find_stored(ws, key.rpartition(":")[0]).entry for key in keys}
+    task_keys = _TaskKeys(ws, {entry.id for entry in entries.values()})
+    by_key = {key: task_keys.find(entry, key) for key, entry in entries.items()}
     return dict(sorted(by_key.items(), key=lambda item: -item[1].line))
 
 
@@ -146,12 +149,13 @@ def change_task(ws: Workspace, task: Task, args: Mapping[str, Any]) -> tuple[str
 
 
 class _TaskKeys:
-    """The keys of all tasks. A key names the entry and what stays of a task while it is ticked,
-    moved to another day or line: its words, and which it is of those with the same words.
+    """The keys of the tasks of some entries. A key names the entry and what stays of a task
+    while it is ticked, moved to another day or line: its words, and which it is of those with
+    the same words.
     """
 
-    def __init__(self, ws: Workspace) -> None:
-        self._tasks = (*tasks(ws), *tasks(ws, done=True))
+    def __init__(self, ws: Workspace, ids: Collection[str]) -> None:
+        self._tasks = tasks_of_entries(ws, ids)
         self._lines_of_same: dict[tuple[str, str], list[int]] = defaultdict(list)
         for task in self._tasks:
             self._lines_of_same[task.id, _words(task)].append(task.line)
@@ -162,15 +166,13 @@ class _TaskKeys:
             return short_id(task.id)
         words = _words(task)
         lines = self._lines_of_same[task.id, words]
-        above = sum(line < task.line for line in lines)
+        above = bisect_left(lines, task.line)
         hashed = blake2b(f"{above}/{len(lines)} {words}".encode(), digest_size=3).hexdigest()
         return f"{short_id(task.id)}:{hashed}"
 
-    def find(self, ws: Workspace, key: str) -> Task:
-        """The task of a key. Raises NotFound, Ambiguous, and Changed."""
-        id, _, hashed = key.rpartition(":")
-        entry = find_stored(ws, id).entry
-        key = f"{entry.short_id}:{hashed}"
+    def find(self, entry: Entry, key: str) -> Task:
+        """The task of a key of this entry. Raises Changed."""
+        key = f"{entry.short_id}:{key.rpartition(':')[2]}"
         of_entry = [task for task in self._tasks if task.id == entry.id]
         matches = [task for task in of_entry if self.key_of(task) == key]
         if len(matches) != 1:

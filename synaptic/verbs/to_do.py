@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain, compress
@@ -201,6 +201,20 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
                 matches.append(replace(task, overdue=overdue))
         matches.sort(key=attrgetter("path", "line"))
         return tuple(sorted(matches, key=day_of_task, reverse=True))
+
+    return in_step(ws, run)
+
+
+def tasks_of_entries(ws: Workspace, ids: Collection[str]) -> tuple[Task, ...]:
+    """All tasks in the notes of these entries, open or done, in the order of their lines. Those
+    of superseded entries are left out.
+    """
+
+    def run(_: object) -> tuple[Task, ...]:
+        rows = ws.index.rows_of_ids([*ids]).values()
+        rowids = sorted(ws.index.filter_entries(Filters(has_tasks=True), [*rows]))
+        texts = read_body_lines(ws, rowids)
+        return (*chain.from_iterable(_tasks_with_ticks(*texts[rowid]) for rowid in rowids),)
 
     return in_step(ws, run)
 
