@@ -40,19 +40,19 @@ async def _filled_template(request: Request) -> Response:
 
 async def _dated_task(request: Request) -> Response:
     """Answers with what to insert into the text of a box, `before` and `after` the caret, so
-    that the task in its line is due on the `day`, or that names the day if the line holds none:
-    the words, and from where to where they stand, in the units of a browser.
+    that the task in its line is due on the `day`: the words, and from where to where they
+    stand, in the units of a browser; with status 204 if the line holds no task.
     """
     form = await read_form(request)
     before, after = (form.get(name, "").replace("\r\n", "\n") for name in ("before", "after"))
-    day = form.get("day", "")
     old = before + after
-    place = old, len(before), day, form.get("path", "")
+    place = old, len(before), form.get("day", ""), form.get("path", "")
     try:
         new = await run_verb(request, DATE_TASK.ask_only, *place)
     except SynapticError as error:
         return answer_error(error)
-    new = new or f"{before} {day}{after}"
+    if not new:
+        return Response(status_code=204)
     start = _count_same(old, new)
     same = _count_same(reversed(old[start:]), reversed(new[start:]))
     words = new[start : len(new) - same]

@@ -197,6 +197,7 @@ TASKS = "# Hull\n\n- [ ] Caulk it 📅 2026-11-20\n- [ ] Buy rope\n"
         ),
         ("of Obsidian", TASKS, "- [ ] Buy rope", TASKS.replace("rope", "rope 📅 2026-11-25")),
         ("that is none", LOGSEQ, "- calm", LOGSEQ.replace("calm", "calm 2026-11-25")),
+        ("of an empty item", "- calm\n- ", "- calm\n- ", "- calm\n- 2026-11-25"),
     ],
 )
 def test_a_date_in_the_line_of_a_task_is_its_due_mark(

@@ -51,17 +51,18 @@ const surround = (before, after) => (area) => {
   area.dispatchEvent(new Event("input", { bubbles: true })); // the caret moved
 };
 
-// In the line of a task a day is the one on which it is due, which the server writes as the note
-// writes it: it answers with what to insert from where to where.
+// In the line of a task a day is the one on which it is due. The server says how the note writes
+// it, and from where to where; nothing if the line is no task.
 const date = async (area, day) => {
   const { value, selectionStart: at, form } = area;
   const line = value.slice(startOfLine(area), at);
-  if (!ITEM.exec(line)[2]) return insert(area, (/\S$/.test(line) ? " " : "") + day);
-  const { path } = JSON.parse(area.getAttribute("hx-vals"));
-  const csrf = form.elements.csrf.value;
-  const place = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
-  const { ok, text } = await ask("/due", new URLSearchParams(place));
-  if (ok) insert(area, ...JSON.parse(text));
+  const words = (/\S$/.test(line) ? " " : "") + day;
+  if (!ITEM.exec(line)[2]) return insert(area, words);
+  const { ok, text } = await ask("/due", new URLSearchParams({
+    ...JSON.parse(area.getAttribute("hx-vals")), csrf: form.elements.csrf.value,
+    day, before: value.slice(0, at), after: value.slice(at),
+  }));
+  if (ok) insert(area, ...(text ? JSON.parse(text) : [words]));
   else form.querySelector(".added").textContent = text;
 };
 const MARKS = {
